@@ -1,0 +1,55 @@
+"""Entry point of the `maskedadv` command: finds the subcommand, turns errors into sentences."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from maskedadv import __version__
+from maskedadv.errors import MaskedadvError
+
+# name -> (module:command, one-line help). Listing help needs no import, so `maskedadv --help` is instant.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="maskedadv")
+def cli() -> None:
+    """Which language gives a language model better access to local knowledge?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; leave with 0 done, 1 not estimable, 2 bad input or 3 do not use."""
+    try:
+        code = cli.main(args=arguments, prog_name="maskedadv", standalone_mode=False)
+    except MaskedadvError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)

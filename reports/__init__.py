@@ -1,0 +1,1 @@
+"""Figures, tables and pages from a fitted result; reads results only."""

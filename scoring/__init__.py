@@ -1,0 +1,1 @@
+"""Produce answers: items, prompts, models, and importers of logs people already have."""

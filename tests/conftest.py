@@ -1,0 +1,18 @@
+"""Shared fixtures: where real outcomes and independent reference numbers lie, when present."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of reference material that is not part of the project; the test is skipped without it."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared is not here")
+    return SHARED
