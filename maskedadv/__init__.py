@@ -8,19 +8,15 @@ and three contrasts (`global_gap`, `local_gap`, `knowledge_gap`) with intervals.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from maskedadv import datasets as datasets
-
 # Names are imported when first used, so that `import maskedadv` stays far under a second.
 _LAZY: dict[str, str] = {
-    "datasets": "maskedadv.datasets",
 }
 
-__all__ = ["__version__", *_LAZY]
+__all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
