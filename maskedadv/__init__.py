@@ -13,8 +13,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import maskedadv` stays far under a second.
-_LAZY: dict[str, str] = {
-}
+_LAZY: dict[str, str] = {}
 
 __all__ = ["__version__"]
 
