@@ -13,9 +13,15 @@ from typing import Any
 __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import maskedadv` stays far under a second.
-_LAZY: dict[str, str] = {}
+_LAZY: dict[str, str] = {
+    "check": "maskedadv.checking:check",
+    "datasets": "maskedadv.datasets",
+    "fit": "maskedadv.fitting.run:fit",
+    "load": "maskedadv.saving:load",
+    "read_responses": "maskedadv.responses:read_responses",
+}
 
-__all__ = ["__version__"]
+__all__ = ["__version__", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:

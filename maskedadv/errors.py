@@ -23,3 +23,111 @@ class EstimationError(MaskedadvError):
     """The input is well formed but the quantity cannot be estimated (exit code 1)."""
 
     exit_code = 1
+
+
+# --- reading a response table -------------------------------------------------------------------
+
+
+class UnreadableFile(InputError):
+    """The path does not exist, is not a table, or cannot be decoded."""
+
+
+class MissingColumn(InputError):
+    """A required column is absent."""
+
+
+class EmptyTable(InputError):
+    """The table has no row, or no observed answer."""
+
+
+class MissingId(InputError):
+    """A model, subset, language or item id is empty."""
+
+
+class BadId(InputError):
+    """An id is neither text nor a whole number, or a language code carries blanks."""
+
+
+class BadValue(InputError):
+    """A value is outside its column's range, or is text where a number belongs."""
+
+
+class UnknownSubset(InputError):
+    """A subset is neither CA nor CS."""
+
+
+class DuplicateRows(InputError):
+    """The same model answered the same item in the same language more than once."""
+
+
+class ItemInBothSubsets(InputError):
+    """An item id stands under CA and under CS."""
+
+
+# --- choosing what to fit -----------------------------------------------------------------------
+
+
+class PivotMissing(InputError):
+    """No row has the pivot language."""
+
+
+class UnknownLocale(InputError):
+    """A locale was asked for that the table does not hold."""
+
+
+class NoSharedItem(InputError):
+    """A locale shares no item with the pivot, so no gap can be formed."""
+
+
+class NothingLeft(InputError):
+    """Every model fell under the accuracy floor."""
+
+
+class WrongResponse(InputError):
+    """The response asked for needs a column the table lacks."""
+
+
+class BadSetting(InputError):
+    """An argument is outside its range, or two arguments exclude each other."""
+
+
+# --- engines, results ---------------------------------------------------------------------------
+
+
+class EngineMissing(InputError):
+    """The engine asked for is not installed."""
+
+
+class EngineFailed(EstimationError):
+    """A Stan engine stopped without a usable result."""
+
+
+class NotConverged(EstimationError):
+    """An optimiser stopped where the gradient is not zero."""
+
+
+class NotEstimable(EstimationError):
+    """The answers do not determine any ability difference."""
+
+
+class OutputExists(InputError):
+    """The output folder holds something else."""
+
+
+class NotAResult(InputError):
+    """The path is not a folder written by maskedadv."""
+
+
+# --- validity, annotation -----------------------------------------------------------------------
+
+
+class BadPairing(InputError):
+    """A pairings file is not what it should be: a key, a type, a name used twice."""
+
+
+class UnknownBenchmark(InputError):
+    """A pairing or a control names a benchmark, language or column that the tables do not hold."""
+
+
+class NoCommonModel(InputError):
+    """The score table and the model table share no model."""

@@ -11,7 +11,13 @@ from maskedadv import __version__
 from maskedadv.errors import MaskedadvError
 
 # name -> (module:command, one-line help). Listing help needs no import, so `maskedadv --help` is instant.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("maskedadv.cli.demo:command", "The main job on bundled real outcomes."),
+    "check": ("maskedadv.cli.check:command", "What a response table holds, and can it be fitted."),
+    "fit": ("maskedadv.cli.fit:command", "Estimate abilities and the three gaps."),
+    "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
+    "doctor": ("maskedadv.cli.doctor:command", "Versions, engines, and a five-row trial of each."),
+}
 
 
 class LazyGroup(click.Group):

@@ -1,0 +1,131 @@
+"""`maskedadv check`: what a response table holds."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from maskedadv.cli.options import json_option, responses_argument, table_options
+from maskedadv.cli.text import format_table, number, records, to_json
+
+
+@click.command()
+@responses_argument
+@table_options
+@click.option(
+    "--response", type=click.Choice(["binary", "soft"]), help="Default: binary where 'correct' is there."
+)
+@click.option("--cells", "show_cells", is_flag=True, help="Also list every cell (model, subset, language).")
+@json_option
+def command(
+    responses: str,
+    locale: tuple[str, ...],
+    pivot: str,
+    min_accuracy: float,
+    response: str | None,
+    show_cells: bool,
+    as_json: bool,
+) -> None:
+    """Read RESPONSES (CSV, Parquet file or folder), check it and say what it holds.
+
+    Leaves with exit code 2 if the table is refused, or if a locale cannot be fitted.
+    """
+    from dataclasses import asdict
+
+    from maskedadv.checking import check
+
+    found = check(responses, locale=locale or None, pivot=pivot, response=response, min_accuracy=min_accuracy)
+    problems = {k: why for k, why in found.locales().items() if why}
+    if as_json:
+        click.echo(
+            to_json(
+                {
+                    "answers": found.answers,
+                    "models": found.models,
+                    "items": found.items,
+                    "languages": found.languages,
+                    "pivot": found.pivot,
+                    "response": found.response,
+                    "blocks": records(found.blocks),
+                    "cells": records(found.cells),
+                    "dropped": [asdict(d) for d in found.dropped],
+                    "notes": found.notes,
+                    "cannot_be_fitted": problems,
+                }
+            )
+        )
+        sys.exit(2 if problems else 0)
+    click.echo(
+        f"{found.answers:,} answers ({found.response}) of {found.models:,} models in {len(found.languages)} "
+        f"languages;\n{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
+    )
+    click.echo()
+    rows = [
+        [
+            b["locale"],
+            b["subset"],
+            f"{b['models']}",
+            f"{b['items']}",
+            f"{b['shared_items']}",
+            f"{b['answers']}",
+            "-" if b["cells"] == 0 else f"{100 * b['missing']:.1f}%",
+            number(b["accuracy_local"], 3),
+            number(b["accuracy_pivot"], 3),
+            f"{b['uninformative']}",
+            f"{b['components']}",
+            "yes" if b["fittable"] else "no",
+        ]
+        for b in records(found.blocks)
+    ]
+    header = [
+        "locale",
+        "set",
+        "models",
+        "items",
+        "shared",
+        "answers",
+        "miss",
+        "acc",
+        "acc_en",
+        "same",
+        "parts",
+        "fit",
+    ]
+    header[8] = f"acc_{pivot}"[:9]
+    click.echo(format_table(header, rows))
+    click.echo(
+        "\nshared: items asked in both languages; acc: accuracy, local and pivot; same: items\n"
+        "answered alike by every cell; parts: connected components (levels are comparable\n"
+        "only inside one)."
+    )
+    if show_cells:
+        click.echo()
+        click.echo(
+            format_table(
+                ["locale", "model", "set", "language", "items", "answers", "missing", "accuracy"],
+                [
+                    [
+                        c["locale"],
+                        c["model"],
+                        c["subset"],
+                        c["language"],
+                        f"{c['items']}",
+                        f"{c['answers']}",
+                        f"{100 * c['missing']:.1f}%",
+                        number(c["accuracy"], 3),
+                    ]
+                    for c in records(found.cells)
+                ],
+                left=(0, 1, 2, 3),
+            )
+        )
+    for note in found.notes:
+        click.echo(f"\nNote: {note}.")
+    if found.dropped:
+        click.echo(f"\nModels left out for accuracy at or under {min_accuracy:g}:")
+        for d in found.dropped:
+            click.echo(f"  {d}")
+    for name, why in problems.items():
+        click.echo(f"\nLocale {name} cannot be fitted: {why}.")
+    sys.exit(2 if problems else 0)

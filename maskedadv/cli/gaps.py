@@ -1,0 +1,78 @@
+"""`maskedadv gaps`: the tidy table of gaps of a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from maskedadv.cli.show import gap_table, with_means
+from maskedadv.cli.text import number, probability, records, to_json
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--locale", multiple=True, help="Only these locales.")
+@click.option("--model", multiple=True, help="Only these models; the mean is then over them.")
+@click.option(
+    "--gap",
+    multiple=True,
+    type=click.Choice(["global_gap", "local_gap", "knowledge_gap"]),
+    help="Only these gaps.",
+)
+@click.option("--mean/--no-mean", default=True, show_default=True, help="Add a mean over models per locale.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "csv", "markdown", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+def command(
+    results: Path,
+    locale: tuple[str, ...],
+    model: tuple[str, ...],
+    gap: tuple[str, ...],
+    mean: bool,
+    style: str,
+    as_json: bool,
+) -> None:
+    """Print the gaps of RESULTS (a folder that `maskedadv fit` wrote), in logits.
+
+    The mean row's interval comes from the joint uncertainty of all models, not from averaging theirs.
+    """
+    from maskedadv.saving import load
+
+    result = load(results)
+    chosen = {"locale": locale or None, "model": model or None, "gap": gap or None}
+    frame = result.gaps(**chosen)
+    if mean:
+        frame = with_means(frame, result.means(**chosen))
+    if as_json or style == "json":
+        click.echo(to_json(records(frame)))
+    elif style == "csv":
+        click.echo(frame.to_csv(index=False), nl=False)
+    elif style == "markdown":
+        click.echo(_markdown(frame))
+    else:
+        click.echo(gap_table(frame))
+
+
+def _markdown(frame: pd.DataFrame) -> str:
+    lines = ["| " + " | ".join(frame.columns) + " |"]
+    lines.append(
+        "|" + "|".join(" --- " if c in {"locale", "model", "gap", "note"} else " ---: " for c in frame) + "|"
+    )
+    for row in records(frame):
+        cells = []
+        for name, value in row.items():
+            if name in {"estimate", "sd", "lower", "upper"}:
+                cells.append(number(value))
+            elif name == "p_positive":
+                cells.append(probability(value))
+            else:
+                cells.append(str(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " "))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

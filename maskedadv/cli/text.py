@@ -1,0 +1,119 @@
+"""Plain text for terminals: tables that fit the width, numbers that line up."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+WIDTH = 80
+
+
+def display_width(text: str) -> int:
+    """Columns a terminal needs: wide East Asian characters take two, combining marks none."""
+    width = 0
+    for c in text:
+        if unicodedata.combining(c) or unicodedata.category(c) in {"Cf", "Mn", "Me"}:
+            continue
+        width += 2 if unicodedata.east_asian_width(c) in "WF" else 1
+    return width
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut the middle out of a text too long for its column; what tells names apart is often at the end."""
+    if display_width(text) <= width:
+        return text
+    head, tail = "", ""
+    left = (width - 1 + 1) // 2
+    for c in text:
+        if display_width(head + c) > left:
+            break
+        head += c
+    for c in reversed(text):
+        if display_width(head) + 1 + display_width(c + tail) > width:
+            break
+        tail = c + tail
+    return head + "…" + tail
+
+
+def clean(text: str) -> str:
+    """One line, no control or direction-changing characters: an id must not rewrite the terminal."""
+    return "".join(
+        "�" if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and c not in "\u200c\u200d" else c
+        for c in text
+    )
+
+
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,), width: int = WIDTH
+) -> str:
+    """Columns padded to line up; text columns (`left`) are shortened until the table fits `width`."""
+    cells = [[clean(c) for c in row] for row in rows]
+    sizes = [max(display_width(c) for c in column) for column in zip(header, *cells, strict=True)]
+    excess = sum(sizes) + 2 * (len(sizes) - 1) - width
+    while excess > 0:
+        widest = max(left, key=lambda k: sizes[k])
+        if sizes[widest] <= 6:
+            break
+        sizes[widest] -= 1
+        excess -= 1
+    lines = []
+    for row in [list(header), *cells]:
+        parts = []
+        for k, (text, size) in enumerate(zip(row, sizes, strict=True)):
+            shown = shorten(text, size)
+            pad = " " * (size - display_width(shown))
+            parts.append(shown + pad if k in left else pad + shown)
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number for a table; a dash where there is none, a real minus never."""
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("-") and float(text) == 0 else text
+
+
+def probability(value: float) -> str:
+    """A probability to three digits that never rounds to an impossible 0 or 1."""
+    if math.isnan(value):
+        return "-"
+    if value > 0.9995:
+        return ">.999"
+    if value < 0.0005:
+        return "<.001"
+    return f"{value:.3f}"[1:]
+
+
+def to_json(value: Any) -> str:
+    """JSON that any reader accepts: NaN becomes null, infinities become text."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a frame as plain dictionaries."""
+    return [{str(k): v for k, v in row.items()} for row in frame.to_dict(orient="records")]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+    return value

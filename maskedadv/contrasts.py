@@ -1,0 +1,122 @@
+"""The three gaps of a locale from its abilities, with what makes a gap unknown.
+
+`global_gap` = θ(CA, local) − θ(CA, pivot); `local_gap` = θ(CS, local) − θ(CS, pivot);
+`knowledge_gap` = `local_gap` − `global_gap` (arXiv 2606.07422, section 4). All in logits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+Array = NDArray[np.float64]
+
+GAPS = ("global_gap", "local_gap", "knowledge_gap")
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How uncertain the global and local gaps of a locale's models are, all together.
+
+    Attributes
+    ----------
+    kind
+        `robust`, `information` or `bootstrap`.
+    key
+        What each row is: an item id, a direction, or a replicate; shape (K,). Rows of two locales with the
+        same key move together, which is what makes means over locales honest.
+    values
+        Shape (K, 2, J). For `robust` and `information` the covariance of any contrast is the sum over rows
+        of squares and products; for `bootstrap` the rows are replicates of the gaps themselves.
+    """
+
+    kind: str
+    key: NDArray[np.object_]
+    values: Array
+
+    def gaps(self) -> Array:
+        """Rows for all three gaps, shape (K, 3, J)."""
+        return np.concatenate([self.values, self.values[:, 1:2] - self.values[:, :1]], axis=1)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """sd, lower and upper end, and the probability of being positive; all of one shape."""
+
+    sd: Array
+    lower: Array
+    upper: Array
+    p_positive: Array
+
+
+def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
+    """Interval of estimates from their uncertainty rows.
+
+    Parameters
+    ----------
+    kind : as `Uncertainty.kind`
+    rows : shape (K, ...), matching `estimate` of shape (...)
+    level : for example 0.95; equal tails
+
+    Returns
+    -------
+    Interval
+        Normal for `robust` and `information`, percentiles of the replicates for `bootstrap`;
+        `p_positive` is Φ(estimate / sd), so that the two-sided p is 2·min(p, 1 − p).
+    """
+    tail = (1.0 - level) / 2
+    if kind == "bootstrap":
+        with np.errstate(invalid="ignore"):
+            usable = (~np.isnan(rows)).mean(axis=0) >= 0.5
+            rows = np.where(usable & ~np.isnan(estimate), rows, 0.0)
+            sd = np.nanstd(rows, axis=0, ddof=1)
+            lower, upper = np.nanquantile(rows, [tail, 1.0 - tail], axis=0)
+        blank = np.isnan(estimate) | ~usable
+        sd, lower, upper = (np.where(blank, np.nan, a) for a in (sd, lower, upper))
+    else:
+        sd = np.where(np.isnan(estimate), np.nan, np.sqrt((rows**2).sum(axis=0)))
+        z = norm.ppf(1.0 - tail)
+        lower, upper = estimate - z * sd, estimate + z * sd
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_positive = norm.cdf(estimate / sd)
+    return Interval(sd, lower, upper, p_positive)
+
+
+def gap_estimates(ability: Array, part: NDArray[np.intp]) -> Array:
+    """The three gaps, shape (J, 3), NaN where the two cells of a gap have no finite known difference.
+
+    Parameters
+    ----------
+    ability : shape (J, 2 subsets, 2 queries: local, pivot), logit
+    part : same shape; cells with one label of 0 or more have a finite known difference
+    """
+    comparable = (part[..., 0] == part[..., 1]) & (part[..., 0] >= 0)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(comparable, ability[..., 0] - ability[..., 1], np.nan)
+    return np.concatenate([gap, gap[:, 1:2] - gap[:, :1]], axis=1)
+
+
+def mean_over_models(kind: str, rows: Array, estimate: Array, level: float) -> tuple[Array, Interval]:
+    """Mean of the known gaps over models and its interval from the joint uncertainty.
+
+    Parameters
+    ----------
+    rows : shape (K, G, J)
+    estimate : shape (J, G)
+
+    Returns
+    -------
+    mean : shape (G,)
+    interval : fields of shape (G,)
+    """
+    known = ~np.isnan(estimate)
+    count = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, estimate, 0.0).sum(axis=0) / np.where(count, count, np.nan)
+        weight = known / np.where(count, count, np.nan)
+    weight = np.nan_to_num(weight)
+    together = np.einsum("kgj,jg->kg", np.where(known.T, rows, 0.0), weight)
+    return mean, interval(kind, together, mean, level)

@@ -1,0 +1,1 @@
+"""From checked rows to what an estimator needs: blocks of cells × items, groups, components."""

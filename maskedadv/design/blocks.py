@@ -1,0 +1,198 @@
+"""Blocks: the answers of one subset in one locale (or of several locales at once) as cells × items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
+from maskedadv.responses import Responses
+
+
+@dataclass(frozen=True)
+class Block:
+    """Answers of one subset.
+
+    Attributes
+    ----------
+    subset
+        Index into `SUBSETS`.
+    model, language
+        Codes of every cell's model and query language, shape (C,).
+    item
+        Item codes, shape (I,).
+    answers
+        Shape (C, I): 0 to 1, NaN where not observed.
+    """
+
+    subset: int
+    model: NDArray[np.int32]
+    language: NDArray[np.int32]
+    item: NDArray[np.int32]
+    answers: NDArray[np.float64]
+
+
+def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
+    """The answers a response type is fitted to, shape (N,), NaN where not observed.
+
+    Raises
+    ------
+    WrongResponse
+        `binary` without a `correct` column, `soft` without `p_correct`.
+    """
+    name = {"binary": "correct", "soft": "p_correct"}[response]
+    values = getattr(responses, name)
+    if values is None:
+        other = "soft" if response == "binary" else "binary"
+        raise WrongResponse(
+            f"response '{response}' needs the column '{name}', which the table lacks; use '{other}'."
+        )
+    if np.isnan(values).all():
+        raise WrongResponse(
+            f"response '{response}': every value of '{name}' is empty; nothing can be fitted."
+        )
+    return np.asarray(values)
+
+
+def language_code(responses: Responses, language: str) -> int:
+    """Code of a language, -1 if the table does not hold it."""
+    found = np.flatnonzero(responses.languages == language)
+    return int(found[0]) if len(found) else -1
+
+
+def choose_locales(responses: Responses, locale: Sequence[str] | None, pivot: str) -> list[str]:
+    """The locales to fit, in the order asked for, or all languages but the pivot, sorted.
+
+    Raises
+    ------
+    PivotMissing
+        The pivot language has no row.
+    UnknownLocale
+        A locale asked for is the pivot, is asked for twice or is not in the table, or there is none.
+    """
+    have = [str(k) for k in responses.languages]
+    if pivot not in have:
+        raise PivotMissing(
+            f"no row has the pivot language {pivot!r} (found: {_listed(have)}); name yours with --pivot."
+        )
+    others = [k for k in have if k != pivot]
+    if not others:
+        raise UnknownLocale(
+            f"the table holds only the pivot language {pivot!r}; a gap needs a local one beside it."
+        )
+    if locale is None:
+        return others
+    if isinstance(locale, str):
+        locale = [locale]
+    for k in locale:
+        if k == pivot:
+            raise UnknownLocale(f"locale {k!r} is the pivot itself; choose from {_listed(others)}.")
+        if k not in others:
+            raise UnknownLocale(f"locale {k!r} is not in the table; choose from {_listed(others)}.")
+    if len(set(locale)) < len(locale):
+        raise UnknownLocale("a locale is named twice; name each once.")
+    if not len(locale):
+        raise UnknownLocale("no locale is named; leave the argument out to fit all.")
+    return list(locale)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+def rows_of_language(responses: Responses, code: int) -> slice:
+    """Rows are sorted by language, so a language is one slice."""
+    start, stop = np.searchsorted(responses.language, [code, code + 1])
+    return slice(int(start), int(stop))
+
+
+def asked_items(responses: Responses, values: NDArray[np.float64], code: int) -> NDArray[np.bool_]:
+    """Which items have an observed answer in a language, shape (I,)."""
+    rows = rows_of_language(responses, code)
+    asked = np.zeros(len(responses.items), dtype=bool)
+    asked[responses.item[rows][~np.isnan(values[rows])]] = True
+    return asked
+
+
+def build_block(
+    responses: Responses,
+    values: NDArray[np.float64],
+    *,
+    subset: int,
+    locales: Sequence[str],
+    pivot: str,
+    keep_model: NDArray[np.bool_] | None = None,
+) -> Block | None:
+    """The answers in the locales' languages and the pivot to items asked in any of the locales.
+
+    Parameters
+    ----------
+    values
+        Observed answers per row, shape (N,), from `observed_values`.
+    keep_model
+        Shape (n_locales, J): which models count in which locale; a pivot answer counts if its model is
+        kept in any of them. None keeps all.
+
+    Returns
+    -------
+    Block, or None if no answer is left.
+    """
+    codes = [language_code(responses, k) for k in locales]
+    pivot_code = language_code(responses, pivot)
+    asked = np.zeros(len(responses.items), dtype=bool)
+    for code in codes:
+        asked |= asked_items(responses, values, code)
+    asked &= responses.item_subset == subset
+    if keep_model is None:
+        keep_model = np.ones((len(codes), len(responses.models)), dtype=bool)
+    parts = []
+    for code, keep in [*zip(codes, keep_model, strict=True), (pivot_code, keep_model.any(axis=0))]:
+        rows = rows_of_language(responses, code)
+        use = asked[responses.item[rows]] & keep[responses.model[rows]] & ~np.isnan(values[rows])
+        parts.append(np.flatnonzero(use) + rows.start)
+    chosen = np.concatenate(parts)
+    if not len(chosen):
+        return None
+    n_models = len(responses.models)
+    cell_key, cell = np.unique(
+        responses.language[chosen].astype(np.int64) * n_models + responses.model[chosen], return_inverse=True
+    )
+    item_key, item = np.unique(responses.item[chosen], return_inverse=True)
+    answers = np.full((len(cell_key), len(item_key)), np.nan)
+    answers[cell, item] = values[chosen]
+    return Block(
+        subset=subset,
+        model=(cell_key % n_models).astype(np.int32),
+        language=(cell_key // n_models).astype(np.int32),
+        item=item_key.astype(np.int32),
+        answers=answers,
+    )
+
+
+def shared_items(
+    responses: Responses, values: NDArray[np.float64], locale: str, pivot: str
+) -> NDArray[np.intp]:
+    """How many items of each subset were asked in the locale's language and in the pivot, shape (2,)."""
+    both = asked_items(responses, values, language_code(responses, locale))
+    both &= asked_items(responses, values, language_code(responses, pivot))
+    return np.bincount(responses.item_subset[both], minlength=2)
+
+
+def require_shared_items(
+    responses: Responses, values: NDArray[np.float64], locales: Sequence[str], pivot: str
+) -> None:
+    """Refuse locales that share no item with the pivot.
+
+    Raises
+    ------
+    NoSharedItem
+    """
+    alone = [k for k in locales if not shared_items(responses, values, k, pivot).any()]
+    if alone:
+        raise NoSharedItem(
+            f"{len(alone)} locales share no item id with {pivot!r} ({_listed(alone)}); an item keeps one id "
+            "in every language it is asked in. Mend the ids, or choose others with --locale."
+        )

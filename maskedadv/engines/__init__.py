@@ -1,0 +1,10 @@
+"""Engines run Stan programs: one small protocol, two implementations.
+
+`embedded` is the Stan compiler, Stan Math and Stan's algorithms in one wheel; `cmdstan` is CmdStan
+through CmdStanPy. Same programs, same names of variables in and out.
+"""
+
+from maskedadv.engines.choose import choose_engine
+from maskedadv.engines.protocol import Engine, Optimum
+
+__all__ = ["Engine", "Optimum", "choose_engine"]

@@ -1,0 +1,169 @@
+"""The CmdStan engine: compiled programs through CmdStanPy."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+
+from maskedadv.engines.protocol import Data, Optimum, Values
+from maskedadv.errors import EngineFailed, EngineMissing
+from maskedadv.programs import program_text
+
+INSTALL = (
+    "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"
+)
+_MINIMUM = (2, 36)
+_FLAGS: dict[str, Any] = {"STAN_THREADS": True}
+
+
+def cache_folder() -> Path:
+    """Where executables are kept: never beside the programs, which may be read-only."""
+    return Path(os.environ.get("MASKEDADV_CACHE") or platformdirs.user_cache_dir("maskedadv"))
+
+
+@dataclass(frozen=True)
+class CmdStan:
+    """Runs programs as compiled executables."""
+
+    name: str = "cmdstan"
+
+    @property
+    def version(self) -> str:
+        """Version of CmdStan."""
+        return f"CmdStan {'.'.join(map(str, installed_version()))}"
+
+    def optimize(self, program: str, data: Data, inits: Values, *, seed: int) -> Optimum:
+        """Maximise by L-BFGS without Jacobian.
+
+        A stop with a line-search error is a stop at the limit of precision: the point is used, and
+        whoever called checks the gradient.
+        """
+        model = _model(program)
+        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+            try:
+                fit = model.optimize(
+                    data=_write(folder, "data.json", data),
+                    inits=_write(folder, "inits.json", inits),
+                    seed=seed,
+                    iter=5000,
+                    jacobian=False,
+                    require_converged=False,
+                    sig_figs=18,
+                    output_dir=folder,
+                )
+                variables = {k: np.asarray(v, dtype=np.float64) for k, v in fit.stan_variables().items()}
+                density = float(fit.optimized_params_dict["lp__"])
+            except (RuntimeError, ValueError, OSError) as error:
+                raise EngineFailed(f"CmdStan could not optimise '{program}': {error}") from error
+        if not np.isfinite(density):
+            raise EngineFailed(f"CmdStan found no finite log density for '{program}'.")
+        return Optimum(variables, density)
+
+    def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:
+        """Log density and gradient on the unconstrained scale."""
+        model = _model(program)
+        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+            try:
+                table = model.log_prob(
+                    _write(folder, "values.json", values),
+                    data=_write(folder, "data.json", data),
+                    jacobian=True,
+                )
+            except (RuntimeError, ValueError, OSError) as error:
+                raise EngineFailed(f"CmdStan could not evaluate '{program}': {error}") from error
+        row = table.iloc[0].to_numpy(dtype=np.float64)
+        return float(row[0]), row[1:]
+
+
+def installed_version() -> tuple[int, int]:
+    """Version of the CmdStan that CmdStanPy finds.
+
+    Raises
+    ------
+    EngineMissing
+        None is installed, or it is older than the programs need.
+    """
+    with _quiet():
+        try:
+            import cmdstanpy
+
+            cmdstanpy.cmdstan_path()
+            found = cmdstanpy.utils.cmdstan_version()
+        except (ValueError, ImportError) as error:
+            raise EngineMissing(f"CmdStan is not installed; {INSTALL}, or use --engine embedded.") from error
+    if found is None:
+        raise EngineMissing(f"the CmdStan folder that CmdStanPy found is damaged; {INSTALL}.")
+    version = (int(found[0]), int(found[1]))
+    if version < _MINIMUM:
+        raise EngineMissing(
+            f"CmdStan {version[0]}.{version[1]} is too old (the programs need 2.36); {INSTALL}."
+        )
+    return version
+
+
+def _model(program: str) -> Any:
+    """The compiled program; compiled in a temporary folder and moved into the cache when whole."""
+    import cmdstanpy
+
+    text = program_text(program)
+    version = ".".join(map(str, installed_version()))
+    key = hashlib.sha256(f"{text}\0{version}\0{sorted(_FLAGS.items())}".encode()).hexdigest()[:16]
+    suffix = ".exe" if os.name == "nt" else ""
+    kept = cache_folder() / f"cmdstan-{version}" / f"{program}-{key}{suffix}"
+    with _quiet():
+        if not kept.exists():
+            _compile(program, text, kept)
+        return cmdstanpy.CmdStanModel(exe_file=str(kept))
+
+
+def _compile(program: str, text: str, kept: Path) -> None:
+    import cmdstanpy
+
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EngineMissing(
+            f"the cache folder {kept.parent} cannot be written ({error}); set MASKEDADV_CACHE to another."
+        ) from error
+    with tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+        source = Path(folder) / f"{program}.stan"
+        source.write_text(text, "utf-8")
+        try:
+            built = cmdstanpy.CmdStanModel(stan_file=str(source), cpp_options=_FLAGS)
+        except (ValueError, RuntimeError, OSError) as error:
+            raise EngineFailed(f"CmdStan could not compile '{program}': {error}") from error
+        partial = kept.with_name(f"{kept.name}.{os.getpid()}")
+        shutil.copy2(str(built.exe_file), partial)
+        os.replace(partial, kept)
+
+
+def _write(folder: str, name: str, values: Data | Values) -> str:
+    import cmdstanpy
+
+    path = str(Path(folder) / name)
+    cmdstanpy.write_stan_json(path, dict(values))
+    return path
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """CmdStanPy's own log lines are for its developers; errors reach the user as exceptions."""
+    logger = logging.getLogger("cmdstanpy")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

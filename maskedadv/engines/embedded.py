@@ -1,0 +1,72 @@
+"""The embedded engine: Stan in a wheel (`stanli`); needs no compiler and no CmdStan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.engines.protocol import Data, Optimum, Values
+from maskedadv.errors import EngineFailed
+from maskedadv.programs import program_text
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Runs programs in this process."""
+
+    name: str = "embedded"
+
+    @property
+    def version(self) -> str:
+        """Version of stanli."""
+        import stanli
+
+        return f"stanli {stanli.__version__}"
+
+    def optimize(self, program: str, data: Data, inits: Values, *, seed: int) -> Optimum:
+        """Maximise by Stan's L-BFGS.
+
+        Adds the Jacobian of constrained parameters, as this engine always does; programs that are
+        optimised therefore have none but linear constraints.
+        """
+        try:
+            model = _model(program, data)
+            result = model.optimize(init=model.unconstrain(_plain(inits)), seed=seed, iter=5000)
+        except (RuntimeError, ValueError) as error:
+            raise EngineFailed(f"the embedded engine could not optimise '{program}': {error}") from error
+        variables = {name: np.asarray(result[name], dtype=np.float64) for name in result.variables}
+        if not np.isfinite(result.lp):
+            raise EngineFailed(f"the embedded engine found no finite log density for '{program}'.")
+        return Optimum(variables, float(result.lp))
+
+    def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:
+        """Log density and gradient on the unconstrained scale."""
+        model = _model(program, data)
+        density, gradient = model.log_prob_grad(model.unconstrain(_plain(values)))
+        return float(density), np.asarray(gradient)
+
+
+@lru_cache
+def _compiled(program: str) -> str:
+    """The program in the runtime's own form: parsed once a process."""
+    import stanli
+
+    return str(stanli.stan_to_mir(program_text(program)))
+
+
+def _model(program: str, data: Data) -> Any:
+    import stanli
+
+    return stanli.Model(mir=_compiled(program), data=dict(data))
+
+
+def _plain(values: Values) -> dict[str, Any]:
+    """stanli wants containers flat with the first index fastest (Stan's own order)."""
+    return {
+        name: np.asarray(v).ravel(order="F").tolist() if np.ndim(v) else float(v)
+        for name, v in values.items()
+    }

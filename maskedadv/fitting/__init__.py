@@ -1,0 +1,1 @@
+"""Estimation: Stan programs by optimisation, and the NumPy core of standard errors."""

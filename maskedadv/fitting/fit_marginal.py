@@ -1,0 +1,209 @@
+"""Marginal maximum likelihood of one block: Stan, Newton, uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.design.collapse import group_rows
+from maskedadv.design.components import find_components
+from maskedadv.engines import Engine
+from maskedadv.fitting import marginal, newton
+from maskedadv.fitting.estimate import (
+    BlockEstimate,
+    alike,
+    beyond,
+    clustered,
+    converged,
+    covariance_factor,
+    start_abilities,
+    typical_cells,
+)
+
+Array = NDArray[np.float64]
+
+
+def fit_marginal(
+    answers: Array,
+    engine: Engine,
+    *,
+    interval: str,
+    seed: int,
+    weights: Iterable[Array] = (),
+) -> BlockEstimate:
+    """Marginal maximum likelihood: difficulties integrated out over N(0, σ), σ estimated.
+
+    Bock & Aitkin (1981, doi:10.1007/BF02293801) with the roles of persons and items exchanged; the estimate
+    that R's `glmer(y ~ 0 + cell + (1 | item), binomial)` gives.
+
+    Parameters
+    ----------
+    answers : shape (C, I), 0 to 1, NaN where not observed
+    interval : `robust`, `information` or `bootstrap`
+    weights : bootstrap weights of the block's items, each of shape (I,)
+
+    Returns
+    -------
+    BlockEstimate
+        Abilities are relative to the mean difficulty of the population of items. `difficulty` is the
+        posterior mean of each item's difficulty and `difficulty_sd` its posterior sd.
+    """
+    n_cells = len(answers)
+    weak = find_components(answers).cell_weak
+    mean = np.nanmean(answers, axis=1)
+    finite = np.flatnonzero((mean > 0) & (mean < 1))
+    ability = beyond(answers, np.zeros(n_cells, dtype=np.intp))
+    ability_sd = np.full(n_cells, np.nan)
+    part = np.full(n_cells, -1)
+    informative = ~alike(answers)
+    weights = list(weights) if interval == "bootstrap" else []
+    if not len(finite):
+        return _nothing_finite(answers, ability, weak, informative)
+    part[finite] = weak[finite]
+    inside = answers[finite]
+    n_items = answers.shape[1]
+    item_group = group_rows(inside.T)
+    margins = marginal.find_margins(inside, item_group)
+    counts = np.bincount(item_group).astype(np.float64)
+    cell_total = np.nansum(inside, axis=1)
+
+    theta, sigma = _stan_optimum(margins, counts, cell_total, start_abilities(inside), engine, seed)
+    nodes = marginal.cover(margins, theta, sigma)
+    found = newton.solve(margins, nodes, counts, cell_total, theta, sigma)
+    nodes = marginal.cover(margins, found.ability, found.sigma)
+    found = newton.solve(margins, nodes, counts, cell_total, found.ability, found.sigma)
+
+    free = slice(0, -1) if found.bound else slice(None)
+    curvature = marginal.information(margins, nodes, counts, found.expectations)
+    inverse = np.zeros_like(curvature)
+    inverse[free, free] = np.linalg.pinv(curvature[free, free], hermitian=True)
+    if interval == "robust":
+        spread = clustered(marginal.item_scores(margins, found.expectations, inside) @ inverse, n_items)
+    elif interval == "information":
+        spread = covariance_factor(inverse)
+    else:
+        spread = _replicates(inside, margins, nodes, found, curvature, weights)
+    uncertainty = np.zeros((len(spread), n_cells))
+    uncertainty[:, finite] = spread[:, :-1]
+    variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
+    ability[finite], ability_sd[finite] = found.ability, np.sqrt(variance[:-1])
+
+    posterior, z = found.expectations.weights[item_group], nodes.z
+    expected = posterior @ z
+    return BlockEstimate(
+        ability=ability,
+        ability_sd=ability_sd,
+        part=part,
+        weak=weak,
+        difficulty=found.sigma * expected,
+        difficulty_sd=found.sigma * np.sqrt(np.maximum(posterior @ z**2 - expected**2, 0.0)),
+        informative=informative,
+        uncertainty=uncertainty,
+        sigma=found.sigma,
+        sigma_sd=float(found.sigma * np.sqrt(variance[-1])) if not found.bound else np.nan,
+        log_likelihood=found.expectations.log_likelihood,
+        gradient=found.gradient,
+        converged=converged(found.gradient, inside),
+        typical_cells=typical_cells(answers, informative),
+        bound=found.bound,
+    )
+
+
+def stan_data(
+    margins: marginal.Margins, nodes: marginal.Nodes, counts: Array, cell_total: Array
+) -> dict[str, object]:
+    """Data of `rasch_marginal.stan`."""
+    return {
+        "C": margins.seen.shape[1],
+        "P": margins.seen.shape[0],
+        "G": len(counts),
+        "Q": len(nodes.z),
+        "seen": margins.seen,
+        "cell_total": cell_total,
+        "pattern": margins.pattern + 1,
+        "item_total": margins.item_total,
+        "n_items": counts,
+        "z": nodes.z,
+        "log_weight": nodes.log_weight,
+        "K": 0,
+        "first": np.zeros(0, dtype=int),
+        "second": np.zeros(0, dtype=int),
+    }
+
+
+def _stan_optimum(
+    margins: marginal.Margins,
+    counts: Array,
+    cell_total: Array,
+    start: Array,
+    engine: Engine,
+    seed: int,
+) -> tuple[Array, float]:
+    """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
+    nodes = marginal.make_nodes(-7.0, 7.0, 1.5 * marginal.needed_step(start, 3.0))
+    stop = engine.optimize(
+        "rasch_marginal",
+        stan_data(margins, nodes, counts, cell_total),
+        {"ability": start, "log_sigma": 0.0},
+        seed=seed,
+    )
+    sigma = float(np.exp(np.clip(stop.variables["log_sigma"], *newton.LOG_SIGMA)))
+    return np.atleast_1d(stop.variables["ability"]), sigma
+
+
+def _replicates(
+    answers: Array,
+    margins: marginal.Margins,
+    nodes: marginal.Nodes,
+    found: newton.MarginalSolution,
+    curvature: Array,
+    weights: list[Array],
+) -> Array:
+    """Abilities and log σ under every bootstrap weighting, shape (B, C + 1), NaN where not finite."""
+    right = np.nan_to_num(answers)
+    seen = (~np.isnan(answers)).astype(np.float64)
+    out = np.full((len(weights), len(answers) + 1), np.nan)
+    for k, weight in enumerate(weights):
+        cell_total = right @ weight
+        if np.any(cell_total <= 0) or np.any(cell_total >= seen @ weight):
+            continue
+        counts = np.bincount(margins.item_group, weight, minlength=len(margins.pattern)).astype(np.float64)
+        one = newton.solve(
+            margins,
+            nodes,
+            counts,
+            cell_total,
+            found.ability,
+            found.sigma,
+            curvature=curvature,
+            tolerance=1e-7,
+        )
+        if one.gradient <= 1e-5 * max(1.0, float(cell_total.max())):
+            out[k] = np.append(one.ability, np.log(one.sigma))
+    return out
+
+
+def _nothing_finite(
+    answers: Array, ability: Array, weak: NDArray[np.intp], informative: NDArray[np.bool_]
+) -> BlockEstimate:
+    """Every cell is all right or all wrong: no level is finite and σ cannot be estimated."""
+    n_cells, n_items = answers.shape
+    unknown = np.full(n_items, np.nan)
+    return BlockEstimate(
+        ability=ability,
+        ability_sd=np.full(n_cells, np.nan),
+        part=np.full(n_cells, -1),
+        weak=weak,
+        difficulty=unknown,
+        difficulty_sd=unknown,
+        informative=informative,
+        uncertainty=np.zeros((0, n_cells)),
+        sigma=np.nan,
+        sigma_sd=np.nan,
+        log_likelihood=np.nan,
+        gradient=0.0,
+        converged=True,
+        typical_cells=typical_cells(answers, informative),
+    )

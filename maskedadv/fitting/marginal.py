@@ -1,0 +1,164 @@
+"""NumPy core of marginal maximum likelihood: nodes, posterior of each difficulty, scores, information.
+
+The likelihood itself is `stan/rasch_marginal.stan`; what stands here are its derivatives by Fisher's and
+Louis' identities (Louis 1982, doi:10.1111/j.2517-6161.1982.tb01203.x): expectations over each item's
+posterior of b = σz on the same nodes. Parameters are ordered θ (C,), then log σ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+Array = NDArray[np.float64]
+
+SPACING = 0.8
+"""Spacing of nodes in units of the smallest conditional sd of a difficulty; 0.9 already gives about 1e-8."""
+
+
+@dataclass(frozen=True)
+class Margins:
+    """What the marginal likelihood needs of a block's answers.
+
+    Attributes
+    ----------
+    seen : shape (P, C), 1 where a pattern's items were answered by a cell
+    pattern : shape (G,), pattern of each group of items
+    item_total : shape (G,), right answers of each item of a group
+    item_group : shape (I,), group of every item
+    """
+
+    seen: Array
+    pattern: NDArray[np.intp]
+    item_total: Array
+    item_group: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Equally spaced nodes in units of σ and the log of spacing × standard normal density, shape (Q,)."""
+
+    z: Array
+    log_weight: Array
+
+
+def find_margins(answers: Array, item_group: NDArray[np.intp]) -> Margins:
+    """Patterns and totals of item groups (from `design.collapse.group_rows` of the transposed block)."""
+    first = np.unique(item_group, return_index=True)[1]
+    seen = ~np.isnan(answers[:, first].T)
+    total = np.where(seen, answers[:, first].T, 0.0).sum(axis=1)
+    patterns, pattern = np.unique(seen, axis=0, return_inverse=True)
+    return Margins(patterns.astype(np.float64), pattern.reshape(-1), total, item_group)
+
+
+def make_nodes(low: float, high: float, step: float) -> Nodes:
+    """Nodes covering [low, high] (units of σ) at a spacing of at most `step`."""
+    count = int(np.ceil((high - low) / step)) + 1
+    z = np.linspace(low, high, count)
+    return Nodes(z, -0.5 * z**2 - 0.5 * np.log(2 * np.pi) + np.log(z[1] - z[0]))
+
+
+def needed_step(ability: Array, sigma: float) -> float:
+    """Spacing (units of σ) fine enough for the narrowest conditional distribution of a difficulty."""
+    b = np.linspace(ability.min() - 1.0, ability.max() + 1.0, 400)
+    p = expit(ability[:, None] - b)
+    most = float((p * (1 - p)).sum(axis=0).max())
+    return SPACING / np.sqrt(1.0 + sigma**2 * most)
+
+
+def cover(margins: Margins, ability: Array, sigma: float) -> Nodes:
+    """Nodes for a point: fine enough, and wide enough that nothing of weight is cut off."""
+    step = needed_step(ability, sigma)
+    reach = 8.5
+    while True:
+        nodes = make_nodes(-reach, reach, step)
+        weights = item_posterior(margins, nodes, ability, sigma)[0]
+        most = weights.max(axis=0)
+        if max(most[0], most[-1]) < 1e-15 or reach > 100:
+            break
+        reach *= 1.5
+    kept = np.flatnonzero(most > 1e-17)
+    return make_nodes(float(nodes.z[kept[0]]), float(nodes.z[kept[-1]]), step)
+
+
+def item_posterior(margins: Margins, nodes: Nodes, ability: Array, sigma: float) -> tuple[Array, Array]:
+    """Posterior weights over nodes (G, Q) and log integral (G,) of each item group."""
+    wrong = np.logaddexp(0.0, ability[:, None] - sigma * nodes.z)
+    exponents = nodes.log_weight - margins.seen @ wrong
+    log_joint = exponents[margins.pattern] - np.outer(margins.item_total, sigma * nodes.z)
+    top = log_joint.max(axis=1, keepdims=True)
+    weights = np.exp(log_joint - top)
+    norm = weights.sum(axis=1, keepdims=True)
+    return weights / norm, (top + np.log(norm))[:, 0]
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """Posterior expectations at a point.
+
+    Attributes
+    ----------
+    weights : shape (G, Q)
+    p : shape (C, Q), probability of a right answer at each node
+    right : shape (G, C), expected probability of a right answer, 0 where not seen
+    z2 : shape (G,), expected z²
+    log_likelihood : float
+    """
+
+    weights: Array
+    p: Array
+    right: Array
+    z2: Array
+    log_likelihood: float
+
+
+def expect(
+    margins: Margins, nodes: Nodes, n_items: Array, cell_total: Array, ability: Array, sigma: float
+) -> Expectations:
+    """Posterior expectations of all item groups; `n_items` (G,) are counts or bootstrap weights."""
+    weights, log_integral = item_posterior(margins, nodes, ability, sigma)
+    p = expit(ability[:, None] - sigma * nodes.z)
+    right = (weights @ p.T) * margins.seen[margins.pattern]
+    value = float(cell_total @ ability + n_items @ log_integral)
+    return Expectations(weights, p, right, weights @ nodes.z**2, value)
+
+
+def score(expectations: Expectations, n_items: Array, cell_total: Array) -> Array:
+    """Gradient of the log likelihood in (θ, log σ), shape (C + 1,)."""
+    return np.append(cell_total - n_items @ expectations.right, n_items @ (expectations.z2 - 1.0))
+
+
+def information(margins: Margins, nodes: Nodes, n_items: Array, expectations: Expectations) -> Array:
+    """Observed information in (θ, log σ), shape (C + 1, C + 1)."""
+    weights, p, right = expectations.weights, expectations.p, expectations.right
+    n_cells = len(p)
+    z2 = nodes.z**2
+    total = np.zeros((n_cells + 1, n_cells + 1))
+    for pattern in range(len(margins.seen)):
+        groups = np.flatnonzero(margins.pattern == pattern)
+        cells = np.flatnonzero(margins.seen[pattern])
+        n = n_items[groups]
+        mass = n @ weights[groups]
+        p_seen = p[cells]
+        mean = right[np.ix_(groups, cells)]
+        block = (mean * n[:, None]).T @ mean - (p_seen * mass) @ p_seen.T
+        block[np.diag_indices_from(block)] += (p_seen * (1 - p_seen)) @ mass
+        total[np.ix_(cells, cells)] += block
+        cross = (p_seen * z2) @ mass - mean.T @ (n * expectations.z2[groups])
+        total[cells, -1] += cross
+        total[-1, cells] += cross
+    mean_z2 = expectations.z2
+    variance_z2 = weights @ nodes.z**4 - mean_z2**2
+    total[-1, -1] = n_items @ (2 * mean_z2 - variance_z2)
+    return total
+
+
+def item_scores(margins: Margins, expectations: Expectations, answers: Array) -> Array:
+    """Each item's score in (θ, log σ), shape (I, C + 1); columns sum to zero at the maximum."""
+    right = expectations.right[margins.item_group]
+    cells = np.where(np.isnan(answers.T), 0.0, answers.T - right)
+    spread = expectations.z2[margins.item_group] - 1.0
+    return np.concatenate([cells, spread[:, None]], axis=1)

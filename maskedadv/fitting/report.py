@@ -1,0 +1,132 @@
+"""What a fit says about itself: a line per block, difficulties, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from maskedadv.design.floor import Dropped
+from maskedadv.responses import SUBSETS, Responses
+
+if TYPE_CHECKING:
+    from maskedadv.fitting.run import Fitted
+    from maskedadv.fitting.settings import Settings
+
+
+def _place(fitted: Fitted) -> str:
+    return fitted.locales[0] if len(fitted.locales) == 1 else "all"
+
+
+def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, Any]]:
+    """One plain dictionary per block, for `fit.json`; numbers that do not exist are None."""
+    rows = []
+    for f in fitted:
+        e = f.estimate
+        cells, items = f.block.answers.shape
+        row = {
+            "locale": _place(f),
+            "subset": SUBSETS[f.block.subset],
+            "estimator": "joint" if np.isnan(e.sigma) and settings.estimator != "marginal" else "marginal",
+            "cells": cells,
+            "items": items,
+            "answers": int((~np.isnan(f.block.answers)).sum()),
+            "uninformative_items": int((~e.informative).sum()),
+            "cells_without_finite_ability": int((~np.isfinite(e.ability)).sum()),
+            "typical_cells_per_item": e.typical_cells,
+            "sigma": e.sigma,
+            "sigma_sd": e.sigma_sd,
+            "log_likelihood": e.log_likelihood,
+            "gradient": e.gradient,
+            "converged": e.converged,
+        }
+        if settings.interval == "bootstrap":
+            row["failed_replicates"] = int(np.isnan(e.uncertainty[:, e.part >= 0]).any(axis=1).sum())
+        rows.append({k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()})
+    return rows
+
+
+def item_frame(responses: Responses, fitted: Sequence[Fitted]) -> pd.DataFrame:
+    """Difficulty (logit) of every item: locale, subset, item, difficulty, sd, answers, right, informative."""
+    frames = []
+    for f in fitted:
+        answers = f.block.answers
+        frames.append(
+            pd.DataFrame(
+                {
+                    "locale": _place(f),
+                    "subset": SUBSETS[f.block.subset],
+                    "item": responses.items[f.block.item],
+                    "difficulty": f.estimate.difficulty,
+                    "sd": f.estimate.difficulty_sd,
+                    "answers": (~np.isnan(answers)).sum(axis=0),
+                    "right": np.nansum(answers, axis=0),
+                    "informative": f.estimate.informative,
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def warn(
+    settings: Settings, fitted: Sequence[Fitted], dropped: Sequence[Dropped], cube: xr.Dataset
+) -> list[str]:
+    """Sentences a reader of the numbers should know, most important first."""
+    from maskedadv.fitting.run import FEW_CELLS
+
+    out: list[str] = []
+    bad = [f"{_place(f)} {SUBSETS[f.block.subset]}" for f in fitted if not f.estimate.converged]
+    if bad:
+        out.append(f"not converged: {_some(bad)}; the gradient is not zero, do not use these numbers.")
+    few = [f for f in fitted if np.isnan(f.estimate.sigma) and f.estimate.typical_cells < FEW_CELLS]
+    few = [f for f in few if settings.estimator != "marginal"]
+    if few:
+        least = max(2.0, min(f.estimate.typical_cells for f in few))
+        out.append(
+            f"joint maximum likelihood with {least:.0f} cells an item inflates gaps by about "
+            f"{least / (least - 1):.2f} (fewer than {FEW_CELLS} in {len(few)} of {len(fitted)} blocks); "
+            "use --estimator marginal."
+        )
+    low = [f"{_place(f)} {SUBSETS[f.block.subset]}" for f in fitted if f.estimate.bound < 0]
+    if low:
+        out.append(
+            f"items do not differ in difficulty beyond chance in {_some(low)}: sigma is at zero there."
+        )
+    high = [f"{_place(f)} {SUBSETS[f.block.subset]}" for f in fitted if f.estimate.bound > 0]
+    if high:
+        out.append(
+            f"sigma has no finite estimate in {_some(high)} (too few items tell cells apart); "
+            "gaps there lean on the largest value allowed."
+        )
+    if settings.response == "soft" and settings.interval == "information":
+        out.append(
+            "information intervals take soft answers for coin flips and are too wide; use --interval robust."
+        )
+    unknown = int(np.isnan(cube["estimate"].values[..., :2]).sum())
+    noted = int((cube["note"].values[..., :2] != "").sum())
+    if unknown and noted:
+        out.append(f"{noted} global or local gaps are not known; the note column says why.")
+    silent = sum(int((~f.estimate.informative).sum()) for f in fitted)
+    if silent:
+        total = sum(f.block.answers.shape[1] for f in fitted)
+        role = (
+            "they carry no information on joint gaps and were set aside"
+            if settings.estimator == "joint"
+            else "they inform sigma only, or were set aside under joint"
+        )
+        out.append(
+            f"{silent} of {total} items (summed over blocks) were answered alike by every cell; {role}."
+        )
+    if dropped:
+        out.append(
+            f"{len(dropped)} times a model was left out for accuracy at or under {settings.min_accuracy:g}: "
+            f"{_some([str(d) for d in dropped])}."
+        )
+    return out
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,49 @@
+"""A fitted result in plain words; every number comes from the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from maskedadv.results import Fit
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many gaps of one kind are known, positive, and clearly (by their interval) above or below zero."""
+
+    known: int
+    positive: int
+    clearly_above: int
+    clearly_below: int
+
+
+def count(gaps: pd.DataFrame, gap: str) -> Count:
+    """Count the gaps of one kind in a tidy table from `Fit.gaps`."""
+    rows = gaps[(gaps["gap"] == gap) & gaps["estimate"].notna()]
+    return Count(
+        known=len(rows),
+        positive=int((rows["estimate"] > 0).sum()),
+        clearly_above=int((rows["lower"] > 0).sum()),
+        clearly_below=int((rows["upper"] < 0).sum()),
+    )
+
+
+def read_gaps(fit: Fit) -> list[str]:
+    """One sentence per gap: what it asks, and how many are clearly above or below zero."""
+    gaps = fit.gaps()
+    asks = {
+        "global_gap": "proficiency: agnostic questions, local language against {pivot}",
+        "local_gap": "local questions asked in the local language against {pivot}",
+        "knowledge_gap": "access: the local gap once proficiency is taken out",
+    }
+    level = f"{100 * fit.settings.level:g}%"
+    out = []
+    for gap, text in asks.items():
+        c = count(gaps, gap)
+        out.append(
+            f"{gap} ({text.format(pivot=fit.settings.pivot)}): {c.clearly_above} of {c.known} clearly "
+            f"above zero, {c.clearly_below} clearly below ({level} intervals), {c.positive} positive at all."
+        )
+    return out

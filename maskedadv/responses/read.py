@@ -1,0 +1,191 @@
+"""Read and check a response table (CSV, Parquet or DataFrame)."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from maskedadv.errors import (
+    BadId,
+    DuplicateRows,
+    EmptyTable,
+    ItemInBothSubsets,
+    MissingColumn,
+    UnknownSubset,
+)
+from maskedadv.responses.columns import encode_ids, offenders, parse_values
+from maskedadv.responses.files import IDS, VALUES, load_table
+from maskedadv.responses.table import SUBSETS, Responses
+
+
+def read_responses(source: str | Path | pd.DataFrame | Responses, *, extras: bool = False) -> Responses:
+    """Read a response table and refuse anything that would give a silent wrong number.
+
+    Parameters
+    ----------
+    source
+        Path of a CSV file (comma, semicolon or tab; UTF-8 with or without a byte-order mark; may be
+        gzipped), of a Parquet file or a folder of them (partition folders such as `language=zh` count
+        as columns), or a DataFrame. Columns: model, subset (CA or CS), language, item, and correct
+        (0, 1 or empty) or p_correct (0 to 1 or empty); optionally n_options and crm_logit.
+    extras
+        Keep further columns (in `Responses.extra`); otherwise they are not read.
+
+    Returns
+    -------
+    Responses
+
+    Raises
+    ------
+    UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, BadValue, UnknownSubset,
+    DuplicateRows, ItemInBothSubsets
+        Each message names the column, the count and the first three offending rows (counted from 1
+        below the header) and says how to mend them.
+    """
+    if isinstance(source, Responses):
+        return source
+    table = load_table(source, extras=extras)
+    absent = [name for name in IDS if name not in table.column_names]
+    if absent:
+        found = ", ".join(repr(n) for n in table.column_names) or "none that is known"
+        raise MissingColumn(f"column {absent[0]!r} is missing (of {', '.join(IDS)}; found: {found}).")
+    if "correct" not in table.column_names and "p_correct" not in table.column_names:
+        raise MissingColumn("neither 'correct' nor 'p_correct' is there; add one of them.")
+    if len(table) == 0:
+        raise EmptyTable("the table has a header but no rows.")
+
+    model, models = encode_ids("model", table["model"])
+    subset, subsets = encode_ids("subset", table["subset"])
+    language, languages = encode_ids("language", table["language"])
+    item, items = encode_ids("item", table["item"])
+    values = {n: parse_values(n, table[n]) for n in VALUES if n in table.column_names}
+
+    _check_languages(language, languages)
+    subset_code = _subset_codes(subset, subsets)
+    item_subset = _item_subsets(item, items, subset_code)
+    order = _sorted_unique_rows(model, models, language, languages, item, items)
+    if all(np.isnan(values[n]).all() for n in ("correct", "p_correct") if n in values):
+        raise EmptyTable("every answer is empty; there is nothing to fit.")
+
+    values = {n: v[order] for n, v in values.items()}
+    codes = (language[order], model[order], item[order])
+    return Responses(
+        models=models,
+        languages=languages,
+        items=items,
+        item_subset=item_subset,
+        language=codes[0],
+        model=codes[1],
+        item=codes[2],
+        correct=values.get("correct"),
+        p_correct=values.get("p_correct"),
+        crm_logit=values.get("crm_logit"),
+        n_options=values.get("n_options"),
+        extra=_extra(table, order) if extras else None,
+        fingerprint=_fingerprint((models, languages, items), (*codes, item_subset), values),
+        notes=_lookalikes("model", models) + _lookalikes("item", items),
+    )
+
+
+def _check_languages(language: NDArray[np.int32], languages: NDArray[np.object_]) -> None:
+    for code, text in enumerate(languages):
+        if text != text.strip() or any(c.isspace() for c in text):
+            rows = np.flatnonzero(language == code)
+            raise BadId(
+                f"column 'language': {len(rows)} codes carry blanks "
+                f"({offenders(rows, [repr(text)] * 3)}); write {text.strip()!r}."
+            )
+
+
+def _subset_codes(subset: NDArray[np.int32], subsets: NDArray[np.object_]) -> NDArray[np.int8]:
+    code = np.array([SUBSETS.index(s) if s in SUBSETS else -1 for s in subsets], dtype=np.int8)[subset]
+    rows = np.flatnonzero(code < 0)
+    if len(rows):
+        shown = [repr(subsets[subset[r]]) for r in rows[:3]]
+        raise UnknownSubset(
+            f"column 'subset': {len(rows)} values are neither CA (culture-agnostic) nor CS "
+            f"(culture-specific) ({offenders(rows, shown)})."
+        )
+    return code
+
+
+def _item_subsets(
+    item: NDArray[np.int32], items: NDArray[np.object_], subset: NDArray[np.int8]
+) -> NDArray[np.int8]:
+    """Subset of every item; an item in both would tie the two scales together by accident."""
+    item_subset = np.full(len(items), -1, dtype=np.int8)
+    item_subset[item] = subset
+    clash = np.flatnonzero(item_subset[item] != subset)
+    if len(clash):
+        distinct = len(np.unique(item[clash]))
+        shown = [repr(items[item[r]]) for r in clash[:3]]
+        raise ItemInBothSubsets(
+            f"column 'item': {distinct} items stand under both CA and CS ({offenders(clash, shown)}); "
+            "give each item one subset, or different ids."
+        )
+    return item_subset
+
+
+def _sorted_unique_rows(
+    model: NDArray[np.int32],
+    models: NDArray[np.object_],
+    language: NDArray[np.int32],
+    languages: NDArray[np.object_],
+    item: NDArray[np.int32],
+    items: NDArray[np.object_],
+) -> NDArray[np.intp]:
+    """Order of rows by language, model, item; refuses repeated rows, equal ones too."""
+    key = (language.astype(np.int64) * len(models) + model) * len(items) + item
+    order = np.argsort(key, kind="stable")
+    repeated = np.flatnonzero(np.diff(key[order]) == 0) + 1
+    if len(repeated):
+        rows = np.sort(order[repeated])
+        shown = [
+            f"{models[model[r]]!r} on {items[item[r]]!r} in {languages[language[r]]!r}" for r in rows[:3]
+        ]
+        raise DuplicateRows(
+            f"{len(rows)} rows repeat an earlier (model, subset, language, item) "
+            f"({offenders(rows, shown)}); keep one row per answer."
+        )
+    return order
+
+
+def _extra(table: pa.Table, order: NDArray[np.intp]) -> pd.DataFrame | None:
+    names = [n for n in table.column_names if n not in IDS + VALUES]
+    return table.select(names).to_pandas().iloc[order] if names else None
+
+
+def _fingerprint(
+    ids: tuple[NDArray[np.object_], ...],
+    codes: tuple[NDArray[np.integer], ...],
+    values: dict[str, NDArray[np.float64]],
+) -> str:
+    digest = hashlib.sha256()
+    for texts in ids:
+        for text in texts:
+            digest.update(text.encode("utf-8", "surrogatepass") + b"\x00")
+        digest.update(b"\x01")
+    for code in codes:
+        digest.update(np.ascontiguousarray(code, dtype=np.int32).tobytes())
+    for name in sorted(values):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(values[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _lookalikes(name: str, ids: NDArray[np.object_]) -> tuple[str, ...]:
+    """Ids that differ only by blanks at the ends are kept apart, but the reader is told."""
+    known = set(ids)
+    pairs = [t for t in ids if t != t.strip() and t.strip() in known]
+    if not pairs:
+        return ()
+    listed = ", ".join(repr(t) for t in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
+    return (
+        f"{len(pairs)} {name} ids differ from another only by blanks at an end and count as "
+        f"distinct: {listed}",
+    )

@@ -1,0 +1,176 @@
+"""What a fit gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from maskedadv.contrasts import GAPS, Uncertainty, mean_over_models
+from maskedadv.errors import BadSetting
+from maskedadv.fitting.settings import Settings
+
+COLUMNS = (
+    "locale",
+    "model",
+    "gap",
+    "estimate",
+    "sd",
+    "lower",
+    "upper",
+    "p_positive",
+    "n_items_ca",
+    "n_items_cs",
+    "note",
+)
+MEAN = "(mean over models)"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted response table.
+
+    Attributes
+    ----------
+    settings
+        What was asked for.
+    cube
+        `xarray.Dataset` over locale × model × subset × query and gap: `ability`, `ability_sd`, `accuracy`,
+        `n_items`, `estimate`, `sd`, `lower`, `upper`, `p_positive`, `note`; logits where it says so.
+    items
+        One row per locale, subset and item: difficulty, its sd, answers, right answers, informative.
+    uncertainty
+        Joint uncertainty of the gaps of every locale.
+    info
+        Versions, engine, seed, data fingerprint, warnings, dropped models and a line per block.
+    """
+
+    settings: Settings
+    cube: xr.Dataset
+    items: pd.DataFrame
+    uncertainty: dict[str, Uncertainty]
+    info: dict[str, Any]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of the numbers should know."""
+        return list(self.info["warnings"])
+
+    def gaps(
+        self,
+        *,
+        locale: str | Iterable[str] | None = None,
+        model: str | Iterable[str] | None = None,
+        gap: str | Iterable[str] | None = None,
+    ) -> pd.DataFrame:
+        """The gaps as a tidy table.
+
+        Parameters
+        ----------
+        locale, model, gap
+            Keep only these; None keeps all.
+
+        Returns
+        -------
+        DataFrame with the columns locale, model, gap, estimate, sd, lower, upper, p_positive (logits and
+        probabilities), n_items_ca, n_items_cs (items the model answered in both languages), note.
+
+        Raises
+        ------
+        BadSetting
+            A locale, model or gap that the result does not hold.
+        """
+        cube = self.cube
+        locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
+        models = _chosen("model", model, [str(v) for v in cube["model"].values])
+        kinds = _chosen("gap", gap, [str(v) for v in cube["gap"].values])
+        part = cube.sel(locale=locales, model=models, gap=kinds)
+        shape = part["estimate"].shape
+        index = np.indices(shape).reshape(3, -1)
+        paired = part["n_paired"].values
+        frame = pd.DataFrame(
+            {
+                "locale": np.array(locales, dtype=object)[index[0]],
+                "model": np.array(models, dtype=object)[index[1]],
+                "gap": np.array(kinds, dtype=object)[index[2]],
+                **{
+                    name: part[name].values.ravel()
+                    for name in ("estimate", "sd", "lower", "upper", "p_positive")
+                },
+                "n_items_ca": paired[index[0], index[1], 0],
+                "n_items_cs": paired[index[0], index[1], 1],
+                "note": part["note"].values.ravel().astype(object),
+            }
+        )
+        present = np.asarray((part["n_items"].values[..., 0] > 0).any(axis=-1))
+        return frame[present[index[0], index[1]]].reset_index(drop=True)
+
+    def means(
+        self,
+        *,
+        locale: str | Iterable[str] | None = None,
+        model: str | Iterable[str] | None = None,
+        gap: str | Iterable[str] | None = None,
+    ) -> pd.DataFrame:
+        """Mean gap over the (chosen) models of each locale, with intervals from the joint uncertainty.
+
+        Same columns as `gaps`; `model` is "(mean over models)" and `note` says how many models count.
+        """
+        cube = self.cube
+        locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
+        names = [str(v) for v in cube["model"].values]
+        chosen = [names.index(m) for m in _chosen("model", model, names)]
+        kinds = _chosen("gap", gap, list(GAPS))
+        rows: list[dict[str, Any]] = []
+        for name in locales:
+            part = cube.sel(locale=name)
+            estimate = part["estimate"].values[chosen]
+            own = self.uncertainty[name]
+            mean, spread = mean_over_models(own.kind, own.gaps()[..., chosen], estimate, self.settings.level)
+            for kind in kinds:
+                g = GAPS.index(kind)
+                known = int((~np.isnan(estimate[:, g])).sum())
+                rows.append(
+                    {
+                        "locale": name,
+                        "model": MEAN,
+                        "gap": kind,
+                        "estimate": mean[g],
+                        "sd": spread.sd[g],
+                        "lower": spread.lower[g],
+                        "upper": spread.upper[g],
+                        "p_positive": spread.p_positive[g],
+                        "n_items_ca": int(part["n_paired"].values[chosen, 0].max(initial=0)),
+                        "n_items_cs": int(part["n_paired"].values[chosen, 1].max(initial=0)),
+                        "note": f"{known} models",
+                    }
+                )
+        return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the result folder (whole or not at all); see `maskedadv.load`.
+
+        Raises
+        ------
+        OutputExists
+            The folder exists and `overwrite` is not given, or holds something that is no result.
+        """
+        from maskedadv.saving import save
+
+        return save(self, Path(path), overwrite=overwrite)
+
+
+def _chosen(name: str, wanted: str | Iterable[str] | None, have: list[str]) -> list[str]:
+    if wanted is None:
+        return have
+    listed = [wanted] if isinstance(wanted, str) else list(wanted)
+    for value in listed:
+        if value not in have:
+            shown = ", ".join(have[:12]) + (", ..." if len(have) > 12 else "")
+            raise BadSetting(f"{name} {value!r} is not in this result; it has {shown}.")
+    return [value for value in have if value in listed]

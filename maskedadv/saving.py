@@ -1,0 +1,172 @@
+"""Result folders: written whole under a temporary name, then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from maskedadv.contrasts import Uncertainty
+from maskedadv.errors import NotAResult, OutputExists
+from maskedadv.fitting.settings import Settings
+from maskedadv.results import Fit
+
+FORMAT = 1
+
+
+def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
+    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet` and `uncertainty.nc` into a folder.
+
+    The folder appears whole or not at all.
+
+    Raises
+    ------
+    OutputExists
+        It exists and `overwrite` is not given, or it holds something that is no result.
+    """
+    check_output(path, overwrite=overwrite)
+    path = path.absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        os.chmod(partial, 0o777 & ~_umask())
+        fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
+        fit.gaps().to_csv(partial / "gaps.csv", index=False)
+        fit.items.to_parquet(partial / "items.parquet", index=False)
+        _save_uncertainty(fit, partial / "uncertainty.nc")
+        text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
+        (partial / "fit.json").write_text(text + "\n", "utf-8")
+        if path.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
+            os.replace(path, old / path.name)
+            os.replace(partial, path)
+            shutil.rmtree(old)
+        else:
+            os.replace(partial, path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return path
+
+
+def check_output(path: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that may not be written, before any work is done.
+
+    Raises
+    ------
+    OutputExists
+    """
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise OutputExists(f"{path} is a file; give a folder.")
+    if not any(path.iterdir()):
+        return
+    if not (path / "fit.json").is_file():
+        raise OutputExists(f"{path} holds something that is no maskedadv result; give another folder.")
+    if not overwrite:
+        raise OutputExists(
+            f"{path} already holds a result; give --overwrite to replace it, or another folder."
+        )
+
+
+def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
+    """Whether a folder holds the finished result of the same table under the same settings and version."""
+    from maskedadv import __version__
+
+    try:
+        info = json.loads((path / "fit.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    wanted = json.loads(json.dumps(asdict(settings)))
+    return bool(
+        info.get("fingerprint") == fingerprint
+        and info.get("settings") == wanted
+        and info.get("maskedadv") == __version__
+    )
+
+
+def load(path: str | Path) -> Fit:
+    """Read a result folder; gives what `maskedadv.fit` returned.
+
+    Raises
+    ------
+    NotAResult
+        The folder is not one that `Fit.save` wrote, or is damaged.
+    """
+    folder = Path(path)
+    if not (folder / "fit.json").is_file():
+        raise NotAResult(
+            f"{folder} is no result folder (it has no fit.json); give the folder that fit wrote."
+        )
+    try:
+        info: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
+        written = info.pop("format")
+        if written != FORMAT:
+            raise NotAResult(f"{folder} has format {written}, this version reads {FORMAT}; fit again.")
+        chosen = dict(info["settings"])
+        chosen["locale"] = None if chosen["locale"] is None else tuple(chosen["locale"])
+        settings = Settings(**chosen)
+        with xr.open_dataset(folder / "cube.nc", engine="h5netcdf") as opened:
+            cube = _as_objects(opened.load())
+        items = pd.read_parquet(folder / "items.parquet")
+        uncertainty = _load_uncertainty(folder / "uncertainty.nc")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
+    return Fit(settings, cube, items, uncertainty, info)
+
+
+def _as_objects(data: xr.Dataset) -> xr.Dataset:
+    """Text variables come back in whatever string type the library prefers; give them as plain objects."""
+    for name in data.variables:
+        variable = data[name]
+        if variable.dtype.kind in "OUTS":
+            data = (
+                data.assign_coords({name: variable.astype(object)})
+                if name in data.coords
+                else data.assign({name: variable.astype(object)})
+            )
+        data[name].encoding = {}
+    data.encoding = {}
+    return data
+
+
+def _save_uncertainty(fit: Fit, path: Path) -> None:
+    """One group per locale, numbered: a language code may hold characters that group names may not."""
+    models = fit.cube["model"].values
+    nodes: dict[str, xr.Dataset] = {}
+    for k, (locale, own) in enumerate(fit.uncertainty.items()):
+        nodes[f"/locale_{k}"] = xr.Dataset(
+            {"values": (("row", "gap", "model"), own.values, {"units": "logit"})},
+            coords={
+                "row": ("row", own.key.astype(object)),
+                "gap": ("gap", np.array(["global_gap", "local_gap"], dtype=object)),
+                "model": ("model", models),
+            },
+            attrs={"locale": locale, "kind": own.kind},
+        )
+    encoding = {name: {"values": {"zlib": True, "complevel": 1}} for name in nodes}
+    xr.DataTree.from_dict(nodes).to_netcdf(path, engine="h5netcdf", encoding=encoding)
+
+
+def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
+    out = {}
+    with xr.open_datatree(path, engine="h5netcdf") as tree:
+        for k in range(len(tree.children)):
+            node = tree[f"locale_{k}"].to_dataset()
+            key = np.asarray(node["row"].values, dtype=object)
+            out[str(node.attrs["locale"])] = Uncertainty(str(node.attrs["kind"]), key, node["values"].values)
+    return out
+
+
+def _umask() -> int:
+    value = os.umask(0)
+    os.umask(value)
+    return value

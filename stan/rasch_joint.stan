@@ -1,0 +1,31 @@
+/* Joint maximum likelihood of the Rasch model on one component: abilities and difficulties are both free,
+   no prior (arXiv 2606.07422, section 4: the paper's MLE).
+
+   The component comes collapsed: items with the same observed cells and total share one difficulty, cells
+   with the same observed items and total share one ability (exact, by sufficiency). The sum-to-zero
+   constraint is linear, so its Jacobian is constant and the mode is the maximum-likelihood estimate. */
+functions {
+#include functions/rasch.stan
+}
+data {
+  int<lower=1> C;                          // groups of cells
+  int<lower=2> I;                          // groups of items
+  int<lower=1> N;                          // pairs (cell group, item group) that met
+  array[N] int<lower=1, upper=C> cell;
+  array[N] int<lower=1, upper=I> item;
+  vector<lower=0>[N] trials;
+  vector<lower=0>[N] successes;
+  int<lower=0> K;                          // contrasts: ability[first] - ability[second]
+  array[K] int<lower=1, upper=C> first;
+  array[K] int<lower=1, upper=C> second;
+}
+parameters {
+  vector[C] ability;                       // logit
+  sum_to_zero_vector[I] difficulty;        // logit
+}
+model {
+  successes ~ rasch_counts(trials, ability[cell] - difficulty[item]);
+}
+generated quantities {
+  vector[K] gap = ability[first] - ability[second];
+}
