@@ -68,6 +68,9 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
         `p_positive` is Φ(estimate / sd), so that the two-sided p is 2·min(p, 1 − p).
     """
     tail = (1.0 - level) / 2
+    if not len(rows):
+        nothing = np.full(np.shape(estimate), np.nan)
+        return Interval(nothing, nothing, nothing, nothing)
     if kind == "bootstrap":
         with np.errstate(invalid="ignore"):
             usable = (~np.isnan(rows)).mean(axis=0) >= 0.5

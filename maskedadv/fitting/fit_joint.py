@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,8 @@ def fit_joint(
     *,
     interval: str,
     seed: int,
-    weights: Iterable[Array] = (),
+    weights: Sequence[Array] = (),
+    tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:
     """Joint maximum likelihood with sum-to-zero difficulties in every part (arXiv 2606.07422, section 4).
 
@@ -56,6 +57,7 @@ def fit_joint(
     answers : shape (C, I), 0 to 1, NaN where not observed
     interval : `robust`, `information` or `bootstrap`
     weights : bootstrap weights of the block's items, each of shape (I,)
+    tick : called with the number of replicates done
 
     Returns
     -------
@@ -64,7 +66,6 @@ def fit_joint(
     """
     components = find_components(answers)
     n_cells, n_items = answers.shape
-    weights = list(weights) if interval == "bootstrap" else []
     rows = {"robust": n_items, "information": n_cells, "bootstrap": len(weights)}[interval]
     ability, ability_sd = np.full(n_cells, np.nan), np.full(n_cells, np.nan)
     part = np.full(n_cells, -1)
@@ -74,7 +75,7 @@ def fit_joint(
     parts = components.finite_parts()
     for label, (cells, items) in enumerate(parts):
         inside = answers[np.ix_(cells, items)]
-        found = _fit_part(inside, engine, interval, seed, [w[items] for w in weights])
+        found = _fit_part(inside, engine, interval, seed, [w[items] for w in weights], tick)
         ability[cells], part[cells] = found.ability, label
         difficulty[items] = found.difficulty
         difficulty_sd[items] = np.sqrt(found.difficulty_variance)
@@ -125,7 +126,14 @@ def stan_data(trials: Array, successes: Array) -> dict[str, object]:
     }
 
 
-def _fit_part(answers: Array, engine: Engine, interval: str, seed: int, weights: list[Array]) -> _Part:
+def _fit_part(
+    answers: Array,
+    engine: Engine,
+    interval: str,
+    seed: int,
+    weights: list[Array],
+    tick: Callable[[int], None],
+) -> _Part:
     seen = (~np.isnan(answers)).astype(np.float64)
     groups = collapse(answers)
     trials, successes = groups.trials, groups.successes
@@ -151,7 +159,7 @@ def _fit_part(answers: Array, engine: Engine, interval: str, seed: int, weights:
         root = covariance_factor(covariance)
         uncertainty = root - (root @ anchor)[:, None]
     else:
-        uncertainty = _replicates(answers, ability, difficulty, weights)
+        uncertainty = _replicates(answers, ability, difficulty, weights, tick)
     return _Part(
         ability=ability,
         difficulty=difficulty,
@@ -165,26 +173,52 @@ def _fit_part(answers: Array, engine: Engine, interval: str, seed: int, weights:
     )
 
 
-def _replicates(answers: Array, ability: Array, difficulty: Array, weights: list[Array]) -> Array:
+def _replicates(
+    answers: Array,
+    ability: Array,
+    difficulty: Array,
+    weights: list[Array],
+    tick: Callable[[int], None],
+) -> Array:
     """Abilities under every bootstrap weighting of the items, shape (B, C), NaN where not finite."""
     groups = collapse(answers, cells=False)
     size = np.bincount(groups.item_group)
     per_item = groups.trials / size
-    item_total = groups.successes.sum(axis=0) / size
+    per_item_total = groups.successes.sum(axis=0) / size
     right = np.nan_to_num(answers)
     b = np.bincount(groups.item_group, difficulty) / size
     out = np.full((len(weights), len(ability)), np.nan)
     for k, weight in enumerate(weights):
-        group_weight = np.bincount(groups.item_group, weight, minlength=len(size))
-        kept = group_weight > 0
-        trials = per_item[:, kept] * group_weight[kept]
-        cell_total = right @ weight
-        if np.any(cell_total <= 0) or np.any(cell_total >= trials.sum(axis=1)):
+        tick(k)
+        drawn = np.bincount(groups.item_group, weight, minlength=len(size))
+        trials, cell_total, item_total = _without_extremes(
+            per_item * drawn, right @ weight, per_item_total * drawn
+        )
+        cells, items = np.flatnonzero(trials.any(axis=1)), np.flatnonzero(trials.any(axis=0))
+        if not len(cells):
             continue
-        found = joint.solve(trials, cell_total, item_total[kept] * group_weight[kept], ability, b[kept])
+        found = joint.solve(
+            trials[np.ix_(cells, items)], cell_total[cells], item_total[items], ability[cells], b[items]
+        )
         if found.gradient <= 1e-5 * max(1.0, float(cell_total.max())):
-            out[k] = found.ability - np.average(found.difficulty, weights=size[kept])
+            out[k, cells] = found.ability - np.average(found.difficulty, weights=size[items])
     return out
+
+
+def _without_extremes(trials: Array, cell_total: Array, item_total: Array) -> tuple[Array, Array, Array]:
+    """Empty the rows and columns of cells and items all right or all wrong, until none is left."""
+    trials, cell_total, item_total = trials.copy(), cell_total.copy(), item_total.copy()
+    while True:
+        count = trials.sum(axis=1)
+        high, low = (count > 0) & (cell_total >= count - 1e-9), (count > 0) & (cell_total <= 1e-9)
+        item_total -= trials[high].sum(axis=0)
+        trials[high | low] = 0.0
+        count = trials.sum(axis=0)
+        top, bottom = (count > 0) & (item_total >= count - 1e-9), (count > 0) & (item_total <= 1e-9)
+        cell_total -= trials[:, top].sum(axis=1)
+        trials[:, top | bottom] = 0.0
+        if not (high.any() or low.any() or top.any() or bottom.any()):
+            return trials, cell_total, item_total
 
 
 def _reached(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,8 @@ def fit_marginal(
     *,
     interval: str,
     seed: int,
-    weights: Iterable[Array] = (),
+    weights: Sequence[Array] = (),
+    tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:
     """Marginal maximum likelihood: difficulties integrated out over N(0, σ), σ estimated.
 
@@ -43,6 +45,7 @@ def fit_marginal(
     answers : shape (C, I), 0 to 1, NaN where not observed
     interval : `robust`, `information` or `bootstrap`
     weights : bootstrap weights of the block's items, each of shape (I,)
+    tick : called with the number of replicates done
 
     Returns
     -------
@@ -51,15 +54,16 @@ def fit_marginal(
         posterior mean of each item's difficulty and `difficulty_sd` its posterior sd.
     """
     n_cells = len(answers)
-    weak = find_components(answers).cell_weak
+    components = find_components(answers)
+    weak = components.cell_weak
     mean = np.nanmean(answers, axis=1)
     finite = np.flatnonzero((mean > 0) & (mean < 1))
     ability = beyond(answers, np.zeros(n_cells, dtype=np.intp))
     ability_sd = np.full(n_cells, np.nan)
     part = np.full(n_cells, -1)
     informative = ~alike(answers)
-    weights = list(weights) if interval == "bootstrap" else []
-    if not len(finite):
+    if not len(finite) or not components.finite_parts():
+        # Answers in perfect order (Guttman) grow likelier without end as abilities and sigma grow together.
         return _nothing_finite(answers, ability, weak, informative)
     part[finite] = weak[finite]
     inside = answers[finite]
@@ -84,7 +88,7 @@ def fit_marginal(
     elif interval == "information":
         spread = covariance_factor(inverse)
     else:
-        spread = _replicates(inside, margins, nodes, found, curvature, weights)
+        spread = _replicates(inside, margins, nodes, found, curvature, weights, tick)
     uncertainty = np.zeros((len(spread), n_cells))
     uncertainty[:, finite] = spread[:, :-1]
     variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
@@ -159,29 +163,41 @@ def _replicates(
     nodes: marginal.Nodes,
     found: newton.MarginalSolution,
     curvature: Array,
-    weights: list[Array],
+    weights: Sequence[Array],
+    tick: Callable[[int], None],
 ) -> Array:
     """Abilities and log σ under every bootstrap weighting, shape (B, C + 1), NaN where not finite."""
     right = np.nan_to_num(answers)
     seen = (~np.isnan(answers)).astype(np.float64)
     out = np.full((len(weights), len(answers) + 1), np.nan)
     for k, weight in enumerate(weights):
-        cell_total = right @ weight
-        if np.any(cell_total <= 0) or np.any(cell_total >= seen @ weight):
-            continue
+        tick(k)
         counts = np.bincount(margins.item_group, weight, minlength=len(margins.pattern)).astype(np.float64)
-        one = newton.solve(
+        cell_total = right @ weight
+        all_right = cell_total >= seen @ weight
+        kept = (cell_total > 0) & ~all_right
+        if not kept.any():
+            continue
+        # A cell that is all right (or wrong) on the items drawn has an infinite ability there and leaves
+        # the likelihood of the others: its right answers are taken out of the items' totals.
+        inside = replace(
             margins,
+            seen=margins.seen[:, kept],
+            item_total=margins.item_total - margins.seen[margins.pattern][:, all_right].sum(axis=1),
+        )
+        free = np.append(kept, True)
+        one = newton.solve(
+            inside,
             nodes,
             counts,
-            cell_total,
-            found.ability,
+            cell_total[kept],
+            found.ability[kept],
             found.sigma,
-            curvature=curvature,
+            curvature=curvature[np.ix_(free, free)],
             tolerance=1e-7,
         )
         if one.gradient <= 1e-5 * max(1.0, float(cell_total.max())):
-            out[k] = np.append(one.ability, np.log(one.sigma))
+            out[k, free] = np.append(one.ability, np.log(one.sigma))
     return out
 
 

@@ -44,9 +44,15 @@ def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, A
             "converged": e.converged,
         }
         if settings.interval == "bootstrap":
-            row["failed_replicates"] = int(np.isnan(e.uncertainty[:, e.part >= 0]).any(axis=1).sum())
+            row["failed_replicates"] = _failed(f)
         rows.append({k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()})
     return rows
+
+
+def _failed(fitted: Fitted) -> int:
+    """Most bootstrap replicates that any cell with a finite estimate has no estimate in."""
+    missing = np.isnan(fitted.estimate.uncertainty[:, fitted.estimate.part >= 0])
+    return int(missing.sum(axis=0).max(initial=0))
 
 
 def item_frame(responses: Responses, fitted: Sequence[Fitted]) -> pd.DataFrame:
@@ -105,6 +111,13 @@ def warn(
         out.append(
             "information intervals take soft answers for coin flips and are too wide; use --interval robust."
         )
+    if settings.interval == "bootstrap":
+        most = max(_failed(f) for f in fitted)
+        if most > 0.01 * settings.replicates:
+            out.append(
+                f"up to {most} of {settings.replicates} bootstrap replicates of a cell have no finite "
+                "estimate; intervals leave them out and are too narrow there."
+            )
     unknown = int(np.isnan(cube["estimate"].values[..., :2]).sum())
     noted = int((cube["note"].values[..., :2] != "").sum())
     if unknown and noted:

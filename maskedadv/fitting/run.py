@@ -163,11 +163,16 @@ def run(responses: Responses, settings: Settings, *, jobs: int = 1, progress: Pr
         )
         if block is None:
             return None
-        estimate = _estimate(block, settings, engine, len(responses.items))
-        if progress is not None:
-            name = served[0] if len(served) == 1 else f"{len(served)} locales"
-            cells, items = block.answers.shape
-            progress(f"{name} {SUBSETS[subset]}: {cells} cells, {items} items")
+        name = f"{served[0] if len(served) == 1 else f'{len(served)} locales'} {SUBSETS[subset]}"
+        tell = progress or (lambda _: None)
+
+        def tick(done: int) -> None:
+            if done and done % 100 == 0:
+                tell(f"{name}: replicate {done} of {settings.replicates}")
+
+        estimate = _estimate(block, settings, engine, len(responses.items), tick)
+        cells, items = block.answers.shape
+        tell(f"{name}: {cells} cells, {items} items")
         return Fitted(block, served, estimate)
 
     if jobs == 1:
@@ -187,7 +192,9 @@ def _tasks(locales: list[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
     return [(subset, (k,)) for k in locales for subset in (0, 1)]
 
 
-def _estimate(block: Block, settings: Settings, engine: Engine, n_items: int) -> BlockEstimate:
+def _estimate(
+    block: Block, settings: Settings, engine: Engine, n_items: int, tick: Callable[[int], None]
+) -> BlockEstimate:
     estimator = settings.estimator
     if estimator == "auto":
         typical = float(np.median((~np.isnan(block.answers)).sum(axis=0)))
@@ -196,7 +203,9 @@ def _estimate(block: Block, settings: Settings, engine: Engine, n_items: int) ->
     if settings.interval == "bootstrap":
         weights = [item_weights(settings.seed, b, n_items)[block.item] for b in range(settings.replicates)]
     fitter = fit_joint if estimator == "joint" else fit_marginal
-    return fitter(block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights)
+    return fitter(
+        block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights, tick=tick
+    )
 
 
 def _collect(
