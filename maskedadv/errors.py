@@ -131,3 +131,69 @@ class UnknownBenchmark(InputError):
 
 class NoCommonModel(InputError):
     """The score table and the model table share no model."""
+
+
+# --- summaries and reports -----------------------------------------------------------------------
+
+
+class MissingFacts(InputError):
+    """A summary needs facts about models or locales that no table gives."""
+
+
+class BadLocaleFacts(InputError):
+    """A locales file is not TOML, or a key is unknown or of the wrong type."""
+
+
+class NothingToDraw(InputError):
+    """A figure was asked for of a table without a single known number."""
+
+
+# --- importing logs -----------------------------------------------------------------------------
+
+
+class BrokenLog(InputError):
+    """A log cannot be read to its end: not UTF-8, not JSON, not an archive, a record that is none."""
+
+
+class WrongFormat(InputError):
+    """The file is not a log of the program named."""
+
+
+class AggregateOnly(InputError):
+    """The file holds scores per data set, not answers per item."""
+
+
+class LogTooLarge(InputError):
+    """One record, or what an archive unpacks to, is larger than any real log's."""
+
+
+class BadMapping(InputError):
+    """A mapping file is not what it should be, or names a field that the log does not have."""
+
+
+class UnknownModel(InputError):
+    """Nothing says which model a log is of."""
+
+
+class LimitedRun(InputError):
+    """The run was limited to part of its items, stopped early, or failed."""
+
+
+class MixedRuns(InputError):
+    """Answers of several runs, revisions or tasks would be mixed under one model."""
+
+
+class AmbiguousKey(InputError):
+    """The right option cannot be told: no single reading of the answer key reproduces the log's scores."""
+
+
+class ItemNotUnique(InputError):
+    """Two different questions have the same item id."""
+
+
+class NothingToImport(InputError):
+    """No answer was left to import."""
+
+
+class PackageMissing(InputError):
+    """An optional package is needed for this input."""

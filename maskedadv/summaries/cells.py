@@ -1,0 +1,122 @@
+"""What single cells show: signs of the gaps, and whether abilities follow the raw accuracies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
+
+from maskedadv.contrasts import GAPS
+from maskedadv.results import Fit
+from maskedadv.summaries.joint import plain
+
+ALL_LOCALES = "(all locales)"
+
+
+def sign_shares(fit: Fit) -> pd.DataFrame:
+    """How many gaps are positive, and how many clearly so, by locale and over all.
+
+    A cell counts as positive when its estimate is above zero, and as clearly positive (negative) when its
+    own interval is. `share_lower` and `share_upper` bound the share of cells whose *true* gap is positive:
+    cells proved positive, and cells not proved negative, by intervals that hold for all cells of the row at
+    once (Šidák 1967, doi:10.1080/01621459.1967.10482935; valid whatever the cells' correlation).
+
+    Returns
+    -------
+    DataFrame: locale, gap, known, positive, share_positive, clearly_positive, share_clearly_positive,
+    clearly_negative, share_clearly_negative, share_lower, share_upper. Shares are NaN where nothing is known.
+    """
+    return _shares(plain(fit.cube), fit.settings.level)
+
+
+def variant_shares(fit: Fit) -> pd.DataFrame:
+    """`sign_shares` over all locales for every variant of the gaps, `variant` first; one row set if plain."""
+    cube = fit.cube
+    parts = []
+    variants = [str(v) for v in cube["variant"].values] if "variant" in cube.dims else ["plain"]
+    for name in variants:
+        own = cube.sel(variant=name) if "variant" in cube.dims else cube
+        rows = _shares(own, fit.settings.level)
+        rows = rows.tail(len(GAPS)).drop(columns="locale")
+        rows.insert(0, "variant", name)
+        parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _shares(cube: xr.Dataset, level: float) -> pd.DataFrame:
+    cube = cube.transpose("locale", "model", "gap", ...)
+    locales = [str(v) for v in cube["locale"].values]
+    values = {name: cube[name].values for name in ("estimate", "sd", "lower", "upper")}
+    parts = [(name, slice(k, k + 1)) for k, name in enumerate(locales)]
+    if len(locales) > 1:
+        parts.append((ALL_LOCALES, slice(None)))
+    return pd.DataFrame(
+        [
+            {"locale": name, "gap": gap}
+            | _signs({v: array[part, :, g].ravel() for v, array in values.items()}, level)
+            for name, part in parts
+            for g, gap in enumerate(GAPS)
+        ]
+    )
+
+
+def _signs(cells: dict[str, np.ndarray], level: float) -> dict[str, Any]:
+    estimate, sd = cells["estimate"], cells["sd"]
+    known = ~np.isnan(estimate)
+    n = int(known.sum())
+    z = stats.norm.ppf((1 + level ** (1 / max(n, 1))) / 2)
+    with np.errstate(invalid="ignore"):
+        counts = {
+            "positive": int((estimate > 0).sum()),
+            "clearly_positive": int((cells["lower"] > 0).sum()),
+            "clearly_negative": int((cells["upper"] < 0).sum()),
+        }
+        proved = int((estimate - z * sd > 0).sum())
+        refuted = int((estimate + z * sd < 0).sum())
+    out: dict[str, Any] = {"known": n}
+    for name, count in counts.items():
+        out |= {name: count, f"share_{name}": count / n if n else np.nan}
+    out["share_lower"] = proved / n if n else np.nan
+    out["share_upper"] = 1 - refuted / n if n else np.nan
+    return out
+
+
+def ability_accuracy(fit: Fit) -> pd.DataFrame:
+    """Correlation over models of ability and raw accuracy, in every locale, subset and language.
+
+    Returns
+    -------
+    DataFrame: locale, subset, query, language, n_models (with a finite ability), n_infinite, pearson,
+    spearman; NaN with fewer than three models or none differing.
+    """
+    cube = fit.cube.transpose("locale", "model", "subset", "query", ...)
+    rows = []
+    for k, locale in enumerate(cube["locale"].values):
+        for s, subset in enumerate(cube["subset"].values):
+            for q, query in enumerate(cube["query"].values):
+                ability = cube["ability"].values[k, :, s, q]
+                accuracy = cube["accuracy"].values[k, :, s, q]
+                used = np.isfinite(ability) & np.isfinite(accuracy)
+                pearson, spearman = _correlations(ability[used], accuracy[used])
+                rows.append(
+                    {
+                        "locale": str(locale),
+                        "subset": str(subset),
+                        "query": str(query),
+                        "language": str(cube["language"].values[k, q]),
+                        "n_models": int(used.sum()),
+                        "n_infinite": int(np.isinf(ability).sum()),
+                        "pearson": pearson,
+                        "spearman": spearman,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan"), float("nan")
+    return float(np.corrcoef(x, y)[0, 1]), float(stats.spearmanr(x, y).statistic)

@@ -1,0 +1,51 @@
+"""Means of the gaps: of a locale over its models, of a model over its locales, of everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from maskedadv.results import Fit
+from maskedadv.summaries.joint import Joint
+
+
+def locale_means(fit: Fit | Joint) -> pd.DataFrame:
+    """Mean of each gap over the models of a locale (the numbers of `Fit.means`).
+
+    Returns
+    -------
+    DataFrame: locale, n_models, gap, estimate, sd, lower, upper, p_positive (logits, probability).
+    """
+    joint = Joint.of(fit)
+    n, m = len(joint.locales), len(joint.models)
+    members = np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m))
+    counts = joint.some.sum(axis=1)
+    return joint.contrast(joint.average(members)).frame({"locale": joint.locales, "n_models": counts})
+
+
+def model_means(fit: Fit | Joint) -> pd.DataFrame:
+    """Mean of each gap of a model over the locales that it has data in.
+
+    Returns
+    -------
+    DataFrame: model, n_locales, gap, estimate, sd, lower, upper, p_positive.
+    """
+    joint = Joint.of(fit)
+    n, m = len(joint.locales), len(joint.models)
+    members = np.broadcast_to(np.eye(m, dtype=bool)[:, None, :], (m, n, m))
+    counts = joint.some.sum(axis=0)
+    return joint.contrast(joint.average(members)).frame({"model": joint.models, "n_locales": counts})
+
+
+def overall_means(fit: Fit | Joint) -> pd.DataFrame:
+    """Mean of each gap over the locale means, every locale counting alike.
+
+    Returns
+    -------
+    DataFrame of three rows: n_locales, n_models, gap, estimate, sd, lower, upper, p_positive.
+    """
+    joint = Joint.of(fit)
+    everything = np.ones((1, len(joint.locales), len(joint.models)), dtype=bool)
+    known = joint.some
+    labels = {"n_locales": [int(known.any(axis=1).sum())], "n_models": [int(known.any(axis=0).sum())]}
+    return joint.contrast(joint.average(everything)).frame(labels)

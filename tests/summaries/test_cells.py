@@ -1,0 +1,88 @@
+"""Signs of cells and the agreement of ability with accuracy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from maskedadv import summaries
+from tests.constructed import constructed_fit
+
+
+def test_share_positive_rule() -> None:
+    """Positive by the estimate, clearly positive by the interval, unknown cells in neither count."""
+    local = np.array([0.5, 0.1, -0.1, -0.5, 0.0, np.nan])
+    gaps = np.stack([np.zeros(6), local], axis=1)[None]
+    fit = constructed_fit(gaps, ["zh"], list("abcdef"))  # sd 0.1: clear beyond 0.196
+    row = summaries.sign_shares(fit).set_index("gap").loc["local_gap"]
+    assert row["known"] == 5
+    assert (row["positive"], row["clearly_positive"], row["clearly_negative"]) == (2, 1, 1)
+    assert row["share_positive"] == pytest.approx(0.4)
+    assert row["share_clearly_positive"] == pytest.approx(0.2)
+    assert (row["share_lower"], row["share_upper"]) == pytest.approx((0.2, 0.8))
+
+
+def test_share_of_the_paper() -> None:
+    """Knowledge gap positive in 98% of 13 × 80 cells, global gap in none."""
+    rng = np.random.default_rng(1)
+    gaps = np.stack([-0.79 - rng.uniform(0, 0.5, (13, 80)), np.zeros((13, 80))], axis=2)
+    gaps[..., 1] = gaps[..., 0] + 0.3
+    gaps.reshape(-1, 2)[rng.choice(1040, 21, replace=False), 1] -= 0.6
+    fit = constructed_fit(gaps, [f"l{k}" for k in range(13)], [f"m{k}" for k in range(80)])
+    shares = summaries.sign_shares(fit)
+    overall = shares[shares["locale"] == "(all locales)"].set_index("gap")
+    assert overall.loc["knowledge_gap", "known"] == 1040
+    assert round(100 * overall.loc["knowledge_gap", "share_positive"]) == 98
+    assert overall.loc["global_gap", "positive"] == 0
+
+
+def test_bounds_of_the_share_hold_for_all_cells_at_once() -> None:
+    """All 40 true gaps are 0.05, far under the noise; the bounds hold 100% in at least 95% of samples."""
+    rng = np.random.default_rng(7)
+    hits, runs = 0, 300
+    for _ in range(runs):
+        gaps = np.stack([0.1 * rng.normal(size=(4, 10)), 0.05 + 0.1 * rng.normal(size=(4, 10))], axis=2)
+        shares = summaries.sign_shares(constructed_fit(gaps, list("abcd"), [f"m{k}" for k in range(10)]))
+        row = shares[(shares["locale"] == "(all locales)") & (shares["gap"] == "local_gap")].iloc[0]
+        hits += row["share_upper"] == 1.0
+    assert hits / runs >= 0.95
+
+
+def test_nothing_known() -> None:
+    row = summaries.sign_shares(constructed_fit(np.full((1, 1, 2), np.nan), ["zh"], ["a"])).iloc[2]
+    assert row["known"] == 0
+    assert np.isnan(row[["share_positive", "share_lower", "share_upper"]].to_numpy(dtype=float)).all()
+
+
+def test_ability_against_accuracy() -> None:
+    fit = constructed_fit(np.zeros((1, 4, 2)), ["zh"], list("abcd"))
+    ability = np.array([-1.0, 0.0, 1.0, np.inf])
+    accuracy = np.array([0.2, 0.5, 0.9, 1.0])
+    fit.cube["ability"].values[0, :, 1, 0] = ability
+    fit.cube["accuracy"].values[0, :, 1, 0] = accuracy
+    row = summaries.ability_accuracy(fit).set_index(["subset", "query"]).loc[("CS", "local")]
+    assert row["pearson"] == pytest.approx(np.corrcoef(ability[:3], accuracy[:3])[0, 1])
+    assert row["spearman"] == pytest.approx(1.0)
+    assert (row["n_models"], row["n_infinite"], row["language"]) == (3, 1, "zh")
+    two = summaries.ability_accuracy(constructed_fit(np.zeros((1, 2, 2)), ["zh"], ["a", "b"]))
+    assert two["pearson"].isna().all()
+
+
+def test_variants_stand_side_by_side() -> None:
+    fit = constructed_fit(np.array([[[-0.5, 0.5], [-0.5, 0.2]]]), ["zh"], ["a", "b"])
+    assert summaries.variant_shares(fit)["variant"].unique().tolist() == ["plain"]
+    cube = fit.cube
+    floor = cube[["estimate", "lower", "upper"]] - 0.8
+    import xarray as xr
+
+    both = xr.concat([cube[["estimate", "sd", "lower", "upper"]], floor.assign(sd=cube["sd"])], dim="variant")
+    cube = cube.drop_vars(["estimate", "sd", "lower", "upper"]).merge(
+        both.assign_coords(variant=["plain", "floor"])
+    )
+    from dataclasses import replace
+
+    varied = replace(fit, cube=cube)
+    table = summaries.variant_shares(varied).set_index(["variant", "gap"])
+    assert table.loc[("plain", "knowledge_gap"), "positive"] == 2
+    assert table.loc[("floor", "knowledge_gap"), "positive"] == 1
+    assert summaries.locale_means(varied)["estimate"].tolist() == pytest.approx([-0.5, 0.35, 0.85])
