@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 Array = NDArray[np.float64]
 
@@ -81,10 +81,10 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
         sd, lower, upper = (np.where(blank, np.nan, a) for a in (sd, lower, upper))
     else:
         sd = np.where(np.isnan(estimate), np.nan, np.sqrt((rows**2).sum(axis=0)))
-        z = norm.ppf(1.0 - tail)
+        z = ndtri(1.0 - tail)
         lower, upper = estimate - z * sd, estimate + z * sd
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_positive = norm.cdf(estimate / sd)
+        p_positive = ndtr(estimate / sd)
     return Interval(sd, lower, upper, p_positive)
 
 

@@ -83,21 +83,20 @@ def command(
         "set",
         "models",
         "items",
-        "shared",
+        "both",
         "answers",
         "miss",
-        "acc",
-        "acc_en",
+        "local",
+        "pivot",
         "same",
         "parts",
         "fit",
     ]
-    header[8] = f"acc_{pivot}"[:9]
     click.echo(format_table(header, rows))
     click.echo(
-        "\nshared: items asked in both languages; acc: accuracy, local and pivot; same: items\n"
-        "answered alike by every cell; parts: connected components (levels are comparable\n"
-        "only inside one)."
+        "\nboth: items asked in both languages; miss: answers missing; local, pivot:\n"
+        "accuracy in the two languages; same: items that every cell answered alike (they\n"
+        "carry no information); parts: connected components (levels compare only in one)."
     )
     if show_cells:
         click.echo()

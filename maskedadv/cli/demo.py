@@ -51,10 +51,8 @@ def command(output: Path | None, engine: str) -> None:
     click.echo("\nWhat to run next")
     if output is not None:
         result.save(output, overwrite=True)
-        click.echo(
-            f"  maskedadv gaps {output} --locale zh           # one locale of this result, in {output}/"
-        )
-    click.echo("  maskedadv check RESPONSES.csv              # is your own table ready?")
+        click.echo(f"  maskedadv gaps {output} --locale zh   (one locale of this result)")
+    click.echo("  maskedadv check RESPONSES.csv   (is your own table ready?)")
     click.echo("  maskedadv fit RESPONSES.csv -o results --estimator marginal")
     click.echo("  maskedadv gaps results --format markdown")
 

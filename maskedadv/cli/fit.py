@@ -114,7 +114,7 @@ def command(
         )
         return
     print_summary(result)
-    click.echo(f"\nWritten to {output}. All gaps: maskedadv gaps {output}")
+    click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
 
 
 def print_summary(result: Fit) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,11 @@ from maskedadv.programs import program_text
 
 @dataclass(frozen=True)
 class Embedded:
-    """Runs programs in this process."""
+    """Runs programs in this process.
+
+    Call it from the thread that imported the library: with stanli 0.24 a gradient in any other Python thread
+    ends the process (its autodiff stack exists per thread). Parallel work goes into processes.
+    """
 
     name: str = "embedded"
 
@@ -33,6 +38,7 @@ class Embedded:
         Adds the Jacobian of constrained parameters, as this engine always does; programs that are
         optimised therefore have none but linear constraints.
         """
+        _require_main_thread()
         try:
             model = _model(program, data)
             result = model.optimize(init=model.unconstrain(_plain(inits)), seed=seed, iter=5000)
@@ -45,9 +51,19 @@ class Embedded:
 
     def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:
         """Log density and gradient on the unconstrained scale."""
+        _require_main_thread()
         model = _model(program, data)
         density, gradient = model.log_prob_grad(model.unconstrain(_plain(values)))
         return float(density), np.asarray(gradient)
+
+
+def _require_main_thread() -> None:
+    """A sentence instead of a segmentation fault."""
+    if threading.current_thread() is not threading.main_thread():
+        raise EngineFailed(
+            "the embedded engine runs in the main thread only; call it there, give --jobs for parallel work, "
+            "or use the cmdstan engine."
+        )
 
 
 @lru_cache

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from maskedadv.design.floor import Dropped
+from maskedadv.fitting.blocks import FEW_CELLS
 from maskedadv.responses import SUBSETS, Responses
 
 if TYPE_CHECKING:
@@ -81,8 +82,6 @@ def warn(
     settings: Settings, fitted: Sequence[Fitted], dropped: Sequence[Dropped], cube: xr.Dataset
 ) -> list[str]:
     """Sentences a reader of the numbers should know, most important first."""
-    from maskedadv.fitting.run import FEW_CELLS
-
     out: list[str] = []
     bad = [f"{_place(f)} {SUBSETS[f.block.subset]}" for f in fitted if not f.estimate.converged]
     if bad:

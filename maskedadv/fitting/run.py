@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from maskedadv import __version__
 from maskedadv.cube import build_cube
@@ -27,17 +25,12 @@ from maskedadv.design.floor import Dropped, apply_floor
 from maskedadv.engines import Engine, choose_engine
 from maskedadv.errors import BadSetting, NotEstimable
 from maskedadv.fitting.assemble import assemble_locale
-from maskedadv.fitting.bootstrap import item_weights
+from maskedadv.fitting.blocks import estimate_blocks
 from maskedadv.fitting.estimate import BlockEstimate
-from maskedadv.fitting.fit_joint import fit_joint
-from maskedadv.fitting.fit_marginal import fit_marginal
 from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
 from maskedadv.responses import SUBSETS, Responses, read_responses
 from maskedadv.results import Fit
-
-FEW_CELLS = 40
-"""Below this many cells an item, joint maximum likelihood inflates gaps by over 2.5%."""
 
 Progress = Callable[[str], None]
 
@@ -153,35 +146,30 @@ def run(responses: Responses, settings: Settings, *, jobs: int = 1, progress: Pr
     rated = responses.correct if responses.correct is not None else values
     keep, dropped = apply_floor(responses, rated, locales, settings.pivot, settings.min_accuracy)
     engine = choose_engine(settings.engine)
-    tasks = _tasks(locales, settings.scope)
-
-    def one(task: tuple[int, tuple[str, ...]]) -> Fitted | None:
-        subset, served = task
+    tell = progress or (lambda _: None)
+    blocks: list[tuple[Block, tuple[str, ...]]] = []
+    for subset, served in _tasks(locales, settings.scope):
         rows = keep[[locales.index(k) for k in served]]
         block = build_block(
             responses, values, subset=subset, locales=served, pivot=settings.pivot, keep_model=rows
         )
-        if block is None:
-            return None
-        name = f"{served[0] if len(served) == 1 else f'{len(served)} locales'} {SUBSETS[subset]}"
-        tell = progress or (lambda _: None)
-
-        def tick(done: int) -> None:
-            if done and done % 100 == 0:
-                tell(f"{name}: replicate {done} of {settings.replicates}")
-
-        estimate = _estimate(block, settings, engine, len(responses.items), tick)
-        cells, items = block.answers.shape
-        tell(f"{name}: {cells} cells, {items} items")
-        return Fitted(block, served, estimate)
-
-    if jobs == 1:
-        done = [one(task) for task in tasks]
-    else:
-        with ThreadPoolExecutor(jobs) as pool:
-            done = list(pool.map(one, tasks))
-    fitted = [f for f in done if f is not None]
+        if block is not None:
+            blocks.append((block, served))
+    estimates = estimate_blocks(
+        [(block, _name(block, served)) for block, served in blocks],
+        settings,
+        engine,
+        n_items=len(responses.items),
+        jobs=jobs,
+        tell=tell,
+    )
+    fitted = [Fitted(b, served, e) for (b, served), e in zip(blocks, estimates, strict=True)]
     return _collect(responses, settings, engine, locales, fitted, dropped)
+
+
+def _name(block: Block, served: tuple[str, ...]) -> str:
+    place = served[0] if len(served) == 1 else f"{len(served)} locales"
+    return f"{place} {SUBSETS[block.subset]}"
 
 
 def _tasks(locales: list[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
@@ -190,22 +178,6 @@ def _tasks(locales: list[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
         first: list[tuple[int, tuple[str, ...]]] = [(0, tuple(locales))]
         return first + [(1, (k,)) for k in locales]
     return [(subset, (k,)) for k in locales for subset in (0, 1)]
-
-
-def _estimate(
-    block: Block, settings: Settings, engine: Engine, n_items: int, tick: Callable[[int], None]
-) -> BlockEstimate:
-    estimator = settings.estimator
-    if estimator == "auto":
-        typical = float(np.median((~np.isnan(block.answers)).sum(axis=0)))
-        estimator = "joint" if typical >= FEW_CELLS else "marginal"
-    weights: list[NDArray[np.float64]] = []
-    if settings.interval == "bootstrap":
-        weights = [item_weights(settings.seed, b, n_items)[block.item] for b in range(settings.replicates)]
-    fitter = fit_joint if estimator == "joint" else fit_marginal
-    return fitter(
-        block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights, tick=tick
-    )
 
 
 def _collect(

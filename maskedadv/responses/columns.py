@@ -66,6 +66,9 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
         raise MissingId(
             f"column '{name}': {len(missing)} ids are empty ({where}); every answer needs its {name}."
         )
+    cut = [t for t in texts if t is not None and "\0" in t]
+    if cut:
+        raise BadId(f"column '{name}': {len(cut)} ids hold a null byte ({cut[0]!r}); take it out.")
     used = np.zeros(len(texts), dtype=bool)
     used[raw] = True
     ids = sorted({t for t, u in zip(texts, used, strict=True) if u})

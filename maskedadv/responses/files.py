@@ -133,9 +133,21 @@ def _from_frame(frame: pd.DataFrame, *, extras: bool) -> pa.Table:
 def _mixed(name: str, series: pd.Series, error: Exception) -> pa.Array:
     """A column of mixed types: text and whole numbers become text; anything else is refused for an id."""
     values = [None if v is None or v is pd.NA or v != v else v for v in series.tolist()]
+    broken = [(i, v) for i, v in enumerate(values, 1) if isinstance(v, str) and not _encodable(v)]
+    if broken:
+        shown = ", ".join(f"row {i}: {v!a}" for i, v in broken[:3])
+        raise BadId(f"column '{name}': {len(broken)} values are no valid Unicode text ({shown}); mend them.")
     if name in IDS:
         odd = [(i, v) for i, v in enumerate(values, 1) if not isinstance(v, str | int | None)]
         if odd:
             shown = ", ".join(f"row {i}: {v!r}" for i, v in odd[:3])
             raise BadId(f"column '{name}': {len(odd)} ids are not text ({shown}); make them text.") from error
     return pa.array([None if v is None else str(v) for v in values], pa.string())
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

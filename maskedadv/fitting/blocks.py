@@ -1,0 +1,80 @@
+"""Estimate blocks one after the other, or several at a time in processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from maskedadv.design.blocks import Block
+from maskedadv.engines import Engine
+from maskedadv.fitting.bootstrap import item_weights
+from maskedadv.fitting.estimate import BlockEstimate
+from maskedadv.fitting.fit_joint import fit_joint
+from maskedadv.fitting.fit_marginal import fit_marginal
+from maskedadv.fitting.settings import Settings
+
+FEW_CELLS = 40
+"""Below this many cells an item, joint maximum likelihood inflates gaps by over 2.5%."""
+
+
+def estimate_blocks(
+    named: Sequence[tuple[Block, str]],
+    settings: Settings,
+    engine: Engine,
+    *,
+    n_items: int,
+    jobs: int,
+    tell: Callable[[str], None],
+) -> list[BlockEstimate]:
+    """Estimates in the order of the blocks, whatever the number of jobs.
+
+    Parameters
+    ----------
+    named : blocks with the names that progress lines use
+    n_items : items in the whole table, for bootstrap weights by item
+    jobs : blocks at the same time; processes, since the embedded engine runs in main threads only
+    tell : called with a line of text as blocks and bootstrap replicates are done
+    """
+    done: list[BlockEstimate] = []
+    if jobs == 1 or len(named) == 1:
+        found = (estimate_block(block, settings, engine, n_items, name, tell) for block, name in named)
+    else:
+        # joblib's processes need no `if __name__ == "__main__"` in the caller's script.
+        found = Parallel(n_jobs=min(jobs, len(named)), return_as="generator")(
+            delayed(estimate_block)(block, settings, engine, n_items) for block, _ in named
+        )
+    for (block, name), estimate in zip(named, found, strict=True):
+        cells, items = block.answers.shape
+        tell(f"{name}: {cells} cells, {items} items")
+        done.append(estimate)
+    return done
+
+
+def estimate_block(
+    block: Block,
+    settings: Settings,
+    engine: Engine,
+    n_items: int,
+    name: str = "",
+    tell: Callable[[str], None] = lambda _: None,
+) -> BlockEstimate:
+    """One block by the estimator asked for."""
+    estimator = settings.estimator
+    if estimator == "auto":
+        typical = float(np.median((~np.isnan(block.answers)).sum(axis=0)))
+        estimator = "joint" if typical >= FEW_CELLS else "marginal"
+    weights: list[NDArray[np.float64]] = []
+    if settings.interval == "bootstrap":
+        weights = [item_weights(settings.seed, b, n_items)[block.item] for b in range(settings.replicates)]
+
+    def tick(done: int) -> None:
+        if done and done % 100 == 0:
+            tell(f"{name}: replicate {done} of {settings.replicates}")
+
+    fitter = fit_joint if estimator == "joint" else fit_marginal
+    return fitter(
+        block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights, tick=tick
+    )

@@ -1,0 +1,294 @@
+"""The commands as a user runs them: output, exit codes, nothing half-written."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import maskedadv
+from maskedadv.cli.main import COMMANDS, main
+from maskedadv.cli.text import display_width
+from maskedadv.results import COLUMNS
+from tests.simulate import table
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return int(left.value.code or 0), out, err
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    path = tmp_path / "in" / "responses.csv"
+    path.parent.mkdir()
+    table(3, (60, 60), locales=("fr", "zh"), seed=5).to_csv(path, index=False)
+    return path
+
+
+def narrow(text: str) -> bool:
+    return all(display_width(line) <= 80 for line in text.splitlines())
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for name in COMMANDS:
+        assert name in out
+        code, text, _ = run(capsys, name, "--help")
+        assert code == 0
+        assert "Usage: maskedadv" in text
+
+
+def test_check_reports_what_fit_will_find(capsys: pytest.CaptureFixture[str], csv: Path) -> None:
+    code, out, err = run(capsys, "check", csv)
+    assert code == 0
+    assert err == ""
+    assert narrow(out)
+    assert "1,080 answers (binary) of 3 models in 3 languages" in out
+    code, out, _ = run(capsys, "check", csv, "--json", "--locale", "zh")
+    found = json.loads(out)
+    blocks = {b["subset"]: b for b in found["blocks"]}
+    fit = maskedadv.fit(csv, locale="zh")
+    for row in fit.info["blocks"]:
+        assert blocks[row["subset"]]["answers"] == row["answers"]
+        assert blocks[row["subset"]]["uninformative"] == row["uninformative_items"]
+    assert blocks["CA"]["items"] == blocks["CA"]["shared_items"] == 60
+    assert len(found["cells"]) == 12
+
+
+def test_check_and_fit_agree_on_locales_that_cannot_be_fitted(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(csv)
+    frame["item"] = frame["item"].where(frame["language"] != "fr", "fr-" + frame["item"])
+    frame.to_csv(csv, index=False)
+    code, out, _ = run(capsys, "check", csv)
+    assert code == 2
+    assert "Locale fr cannot be fitted: no item is shared with en." in out
+    code, _, err = run(capsys, "fit", csv, "-o", tmp_path / "out")
+    assert code == 2
+    assert "fr" in err
+    assert not (tmp_path / "out").exists()
+    code, _, _ = run(capsys, "fit", csv, "-o", tmp_path / "out", "--locale", "zh")
+    assert code == 0
+
+
+def test_fit_writes_a_folder_and_gaps_prints_it(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    out_folder = tmp_path / "a b" / "out"
+    code, out, err = run(capsys, "fit", csv, "-o", out_folder, "--estimator", "marginal")
+    assert code == 0
+    assert narrow(out.replace(str(out_folder), "out"))
+    assert "zh CS: 6 cells, 60 items" in err
+    assert {p.name for p in out_folder.iterdir()} == {
+        "fit.json",
+        "cube.nc",
+        "gaps.csv",
+        "items.parquet",
+        "uncertainty.nc",
+    }
+    assert [p.name for p in out_folder.parent.iterdir()] == ["out"]
+    direct = maskedadv.fit(csv, estimator="marginal")
+    pd.testing.assert_frame_equal(maskedadv.load(out_folder).gaps(), direct.gaps())
+    code, out, _ = run(capsys, "gaps", out_folder)
+    assert code == 0
+    assert narrow(out)
+    assert out.count("(mean over models)") == 6
+    code, out, _ = run(capsys, "gaps", out_folder, "--format", "csv", "--no-mean")
+    printed = pd.read_csv(io.StringIO(out), keep_default_na=False)
+    assert list(printed.columns) == list(COLUMNS)
+    assert printed["estimate"].to_numpy() == pytest.approx(direct.gaps()["estimate"].to_numpy())
+    code, out, _ = run(capsys, "gaps", out_folder, "--json", "--locale", "zh", "--gap", "local_gap")
+    assert [(r["model"], r["gap"]) for r in json.loads(out)] == [
+        ("m0", "local_gap"),
+        ("m1", "local_gap"),
+        ("m2", "local_gap"),
+        ("(mean over models)", "local_gap"),
+    ]
+    code, out, _ = run(capsys, "gaps", out_folder, "--format", "markdown", "--model", "m1")
+    lines = out.strip().splitlines()
+    assert len({line.count("|") for line in lines}) == 1
+    for wrong in (("--locale", "xx"), ("--model", "nobody")):
+        code, _, err = run(capsys, "gaps", out_folder, *wrong)
+        assert code == 2
+        assert wrong[1] in err
+
+
+def test_the_same_run_is_not_repeated_and_another_is_refused(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert run(capsys, "fit", csv, "-o", out)[0] == 0
+    stamp = (out / "fit.json").stat().st_mtime_ns
+    code, text, err = run(capsys, "fit", csv, "-o", out)
+    assert code == 0
+    assert "already holds this very run" in err
+    assert "Mean gaps" in text
+    assert (out / "fit.json").stat().st_mtime_ns == stamp
+    code, _, err = run(capsys, "fit", csv, "-o", out, "--estimator", "marginal")
+    assert code == 2
+    assert "--overwrite" in err
+    assert (out / "fit.json").stat().st_mtime_ns == stamp
+    assert run(capsys, "fit", csv, "-o", out, "--estimator", "marginal", "--overwrite")[0] == 0
+    assert maskedadv.load(out).settings.estimator == "marginal"
+
+
+def test_a_folder_of_something_else_is_never_touched(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    (thesis / "chapter1.tex").write_text("years of work")
+    code, _, err = run(capsys, "fit", csv, "-o", thesis, "--overwrite")
+    assert code == 2
+    assert "no maskedadv result" in err
+    assert (thesis / "chapter1.tex").read_text() == "years of work"
+    code, _, err = run(capsys, "fit", csv, "-o", thesis / "chapter1.tex")
+    assert code == 2
+    assert "is a file" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "nowhere.csv"],
+        ["fit", "nowhere.csv", "-o", "out"],
+        ["fit", "IN"],
+        ["fit", "IN", "-o", "out", "--estimator", "mle"],
+        ["fit", "IN", "-o", "out", "--level", "95"],
+        ["fit", "IN", "-o", "out", "--pivot", "de"],
+        ["fit", "IN", "-o", "out", "--engine", "cmdstan"],
+        ["fit", "IN", "-o", "out", "--jobs", "0"],
+        ["gaps", "nowhere"],
+        ["gaps", "."],
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_two(
+    capsys: pytest.CaptureFixture[str],
+    csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CMDSTAN", str(tmp_path / "none"))
+    code, out, err = run(capsys, *[str(csv) if a == "IN" else a for a in arguments])
+    assert code == 2
+    assert out == ""
+    assert "Error" in err
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in"]
+
+
+def test_answers_that_determine_nothing_leave_with_one(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(csv)
+    frame["correct"] = 1
+    frame.to_csv(csv, index=False)
+    code, _, err = run(capsys, "fit", csv, "-o", tmp_path / "out")
+    assert code == 1
+    assert "no gap can be estimated" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_result_is_named(capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(capsys, "fit", csv, "-o", out)
+    (out / "cube.nc").write_bytes(b"nothing")
+    code, _, err = run(capsys, "gaps", out)
+    assert code == 2
+    assert "is damaged" in err
+
+
+def test_hostile_ids_cannot_rewrite_the_terminal(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(csv)
+    frame["model"] = frame["model"].map({"m0": "\x1b[2Jevil", "m1": "‮txet", "m2": "模" * 60 + "|a"})
+    frame.to_csv(csv, index=False)
+    code, out, _ = run(capsys, "fit", csv, "-o", tmp_path / "out", "--min-accuracy", "0")
+    assert code == 0
+    code, out, _ = run(capsys, "gaps", tmp_path / "out")
+    assert "\x1b" not in out
+    assert "‮" not in out
+    assert narrow(out)
+    code, out, _ = run(capsys, "gaps", tmp_path / "out", "--format", "markdown", "--no-mean")
+    assert len({line.replace("\\|", "").count("|") for line in out.strip().splitlines()}) == 1
+
+
+def test_doctor_computes_on_the_embedded_engine(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CMDSTAN", str(tmp_path / "none"))
+    code, out, _ = run(capsys, "doctor", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["engines"]["embedded"]["works"]
+    assert not found["engines"]["cmdstan"]["found"]
+    assert "install_cmdstan" in found["engines"]["cmdstan"]["text"]
+    code, out, _ = run(capsys, "doctor")
+    assert "Cache folder" in out
+
+
+def test_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run(capsys, "demo", "--output", tmp_path / "demo")
+    assert code == 0
+    assert narrow(out.replace(str(tmp_path / "demo"), "demo"))
+    gaps = maskedadv.load(tmp_path / "demo").gaps(gap="knowledge_gap")
+    clearly = int((gaps["lower"] > 0).sum())
+    assert f"{clearly} of 36 clearly above zero" in " ".join(out.split())
+    assert "one family" in out
+    assert "Western" in out
+    assert run(capsys, "demo", "--output", tmp_path / "demo")[0] == 0
+
+
+def test_import_is_light() -> None:
+    code = "import sys, maskedadv; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for heavy in ("torch", "arviz", "pandas", "xarray", "scipy", "plotnine", "cmdstanpy", "stanli"):
+        assert f"'{heavy}'" not in done.stdout
+
+
+def test_the_core_never_needs_torch(csv: Path) -> None:
+    code = (
+        f"import sys, maskedadv; maskedadv.fit({str(csv)!r});"
+        "assert not {'torch', 'scoring', 'reports'} & {m.split('.')[0] for m in sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_ctrl_c_leaves_nothing(tmp_path: Path, csv: Path) -> None:
+    out = tmp_path / "results" / "out"
+    out.parent.mkdir()
+    command = f"fit {csv.name} --estimator marginal --interval bootstrap --replicates 100000 -o".split()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "maskedadv", *command, str(out)],
+        cwd=csv.parent,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "replicate" in line:
+            break
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    rest = process.stderr.read()
+    assert process.wait(timeout=30) == 130
+    assert "Interrupted" in rest
+    assert "Traceback" not in rest
+    assert list(out.parent.iterdir()) == []
