@@ -1,0 +1,181 @@
+"""Small tables whose every cell is read as text: ids stay ids, empty stays empty, refusals say where.
+
+Used for score tables, model tables and annotations. Rows are counted from 1 below the header.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from maskedadv.errors import (
+    BadId,
+    BadValue,
+    DuplicateRows,
+    EmptyTable,
+    MissingColumn,
+    MissingId,
+    UnreadableFile,
+)
+
+
+def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequence[str]) -> pd.DataFrame:
+    """Read a CSV or Parquet file, or take a DataFrame, with every cell as text ('' where empty).
+
+    Parameters
+    ----------
+    source
+        Path of a CSV file (comma, semicolon, tab or bar; UTF-8 with or without a byte-order mark; may
+        be gzipped) or of a Parquet file, or a DataFrame.
+    what
+        What the table is, for messages: "the score table".
+    required
+        Columns that must be there. Others are kept.
+
+    Raises
+    ------
+    UnreadableFile, MissingColumn, EmptyTable
+    """
+    frame = source.copy() if isinstance(source, pd.DataFrame) else _read_file(Path(source), what)
+    frame = frame.reset_index(drop=True)
+    names = [str(name) for name in frame.columns]
+    frame.columns = pd.Index(names, dtype=object)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise MissingColumn(f"{what} names the column {twice[0]!r} twice; keep one of them.")
+    absent = [name for name in required if name not in names]
+    if absent:
+        found = ", ".join(repr(name) for name in names) or "none"
+        raise MissingColumn(
+            f"{what} has no column {absent[0]!r} (needed: {', '.join(required)}; found: {found})."
+        )
+    if frame.empty:
+        raise EmptyTable(f"{what} has a header but no rows.")
+    for name in names:
+        if isinstance(source, pd.DataFrame) or frame[name].dtype != "str":
+            frame[name] = pd.Series([_text(value) for value in frame[name].tolist()], dtype="str")
+    return frame.fillna("")
+
+
+def _read_file(path: Path, what: str) -> pd.DataFrame:
+    if not path.is_file():
+        raise UnreadableFile(f"{what}: {path} is not a file; give a CSV or Parquet file.")
+    try:
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            return pd.read_parquet(path)
+        return _read_csv(path, what)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UnreadableFile(
+            f"{what}: {path} cannot be read ({reason}); it should be UTF-8 CSV with a header line."
+        ) from error
+
+
+def _read_csv(path: Path, what: str) -> pd.DataFrame:
+    with pa.input_stream(str(path), compression="detect") as stream:
+        head = stream.read(1 << 16)
+    header = head.split(b"\n", 1)[0].split(b"\r", 1)[0].decode("utf-8-sig")
+    if not header.strip():
+        raise EmptyTable(f"{what}: {path} is empty, or does not begin with a header line.")
+    delimiter = max(",;\t|", key=header.count)
+    names = next(csv.reader([header], delimiter=delimiter))
+    with pa.input_stream(str(path), compression="detect") as stream:
+        table = pyarrow.csv.read_csv(
+            stream,
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    return table.to_pandas()
+
+
+def _text(value: Any) -> str:
+    """A cell as text; whole floats lose the '.0' that pandas gives to integer columns with gaps."""
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else str(number)
+    if isinstance(value, bool | np.bool_):
+        return "1" if value else "0"
+    return str(value)
+
+
+def offenders(rows: Iterable[int], shown: Sequence[str], count: int) -> str:
+    """`row 3: 'x', row 9: 'y', ...`: the first three of `count`; `rows` count from 0, as the index does."""
+    listed = ", ".join(f"row {row + 1}: {text}" for row, text in zip(list(rows)[:3], shown[:3], strict=False))
+    return listed + (", ..." if count > 3 else "")
+
+
+def check_ids(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+    """Refuse empty ids and ids with blanks at an end, which would not match in another table.
+
+    Raises
+    ------
+    MissingId, BadId
+    """
+    for name in columns:
+        text = frame[name]
+        empty = np.flatnonzero((text == "").to_numpy())
+        if len(empty):
+            where = offenders(frame.index[empty], ["empty"] * 3, len(empty))
+            raise MissingId(
+                f"{what}, column {name!r}: {len(empty)} ids are empty ({where}); every row needs one."
+            )
+        blank = np.flatnonzero((text != text.str.strip()).to_numpy())
+        if len(blank):
+            where = offenders(frame.index[blank], [repr(text.iloc[row]) for row in blank[:3]], len(blank))
+            raise BadId(
+                f"{what}, column {name!r}: {len(blank)} ids have blanks at an end ({where}); remove them."
+            )
+
+
+def check_unique(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+    """Refuse rows that repeat an earlier row's ids, equal ones too.
+
+    Raises
+    ------
+    DuplicateRows
+    """
+    repeated = np.flatnonzero(frame.duplicated(list(columns)).to_numpy())
+    if len(repeated):
+        shown = [" / ".join(frame[name].iloc[row] for name in columns) for row in repeated[:3]]
+        raise DuplicateRows(
+            f"{what}: {len(repeated)} rows repeat an earlier ({', '.join(columns)}) "
+            f"({offenders(frame.index[repeated], shown, len(repeated))}); keep one row each."
+        )
+
+
+def numbers(
+    frame: pd.DataFrame, column: str, what: str, allowed: str, low: float = -np.inf, high: float = np.inf
+) -> NDArray[np.float64]:
+    """One column as finite numbers from `low` to `high`, NaN where empty.
+
+    Parameters
+    ----------
+    allowed
+        The range in words, for the message: "a share from 0 to 1, or empty".
+
+    Raises
+    ------
+    BadValue
+    """
+    text = frame[column]
+    values = pd.to_numeric(text.where(text != ""), errors="coerce").to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        good = np.isfinite(values) & (values >= low) & (values <= high)
+    bad = np.flatnonzero((text != "").to_numpy() & ~good)
+    if len(bad):
+        where = offenders(frame.index[bad], [repr(text.iloc[row]) for row in bad[:3]], len(bad))
+        raise BadValue(f"{what}, column {column!r}: {len(bad)} values are not {allowed} ({where}).")
+    return values

@@ -1,0 +1,69 @@
+"""What a study can be told: resamples, levels, thresholds, seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maskedadv.errors import BadSetting
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a study, checked when made.
+
+    Attributes
+    ----------
+    n_resamples
+        Bootstrap resamples of the models.
+    level
+        Level of intervals.
+    alpha
+        Level of the nested F test and of the refits.
+    seed
+        Seed of every random number.
+    interval
+        Intervals of the regressions: "expanded", percentiles widened from normal to t quantiles, or
+        "percentile", as in the paper (with 29 models their coverage is 0.94 and 0.93).
+    resample
+        "models", or "families" to draw whole families, which allows for models of a family being alike.
+    repeats
+        Random balanced halves in Block A.
+    min_items
+        Fewest CA or CS items for Block A to be interpreted.
+    scores
+        "accuracy", or "ability" for the abilities of fitted cubes.
+
+    Raises
+    ------
+    BadSetting
+    """
+
+    n_resamples: int = 10_000
+    level: float = 0.95
+    alpha: float = 0.05
+    seed: int = 1
+    interval: str = "expanded"
+    resample: str = "models"
+    repeats: int = 200
+    min_items: int = 50
+    scores: str = "accuracy"
+
+    def __post_init__(self) -> None:
+        for name, value, low in (
+            ("n_resamples", self.n_resamples, 100),
+            ("seed", self.seed, 0),
+            ("repeats", self.repeats, 1),
+            ("min_items", self.min_items, 1),
+        ):
+            if value < low:
+                raise BadSetting(f"{name} must be {low} or more, not {value}.")
+        for name, share in (("level", self.level), ("alpha", self.alpha)):
+            if not 0 < share < 1:
+                raise BadSetting(f"{name} must lie between 0 and 1, not {share}.")
+        for name, word, words in (
+            ("interval", self.interval, ("expanded", "percentile")),
+            ("resample", self.resample, ("models", "families")),
+            ("scores", self.scores, ("accuracy", "ability")),
+        ):
+            if word not in words:
+                raise BadSetting(f"{name} must be {' or '.join(words)}, not {word!r}.")

@@ -1,0 +1,107 @@
+"""A pairing's result in plain words; every number in them comes from the study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maskedadv.validity.pairings import Pairing
+from maskedadv.validity.runner import Study
+
+_STRENGTH = {"robust": "robust", "marginal": "marginal", "null": "no"}
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Fixed decimals, or NA."""
+    return "NA" if not np.isfinite(value) else f"{value:.{digits}f}"
+
+
+def p_text(p: float) -> str:
+    """`0.027`, or `2.1e-07` below 0.001, or NA."""
+    return "NA" if not np.isfinite(p) else f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def interval_text(lower: float, upper: float, digits: int = 3) -> str:
+    """`[0.780, 0.960]`, or NA."""
+    return "NA" if not np.isfinite(lower) else f"[{lower:.{digits}f}, {upper:.{digits}f}]"
+
+
+def verdict(study: Study, pairing: Pairing) -> str:
+    """One paragraph on a pairing: class, why, how sure, and how alike the two rank the models."""
+    name = pairing.name
+    main = _row(study.incremental, pairing=name, variant="main")
+    evidence = _row(study.evidence, pairing=name)
+    ranking = _row(study.ranking, pairing=name, group="ALL")
+    sentences = [f"{name}: {_headline(pairing, evidence['evidence'])}."]
+    if np.isfinite(main["beta"]):
+        sentences += _regression(study, main, evidence)
+    else:
+        sentences.append(f"The regression cannot be done: {main['reason']}.")
+    sentences.append(_rank_sentence(ranking))
+    if pairing.open_ended:
+        sentences.append(
+            "The native benchmark is open-ended, so its format differs from the proxy's as well."
+        )
+    return " ".join(sentences)
+
+
+def _headline(pairing: Pairing, evidence: str) -> str:
+    if evidence == "undetermined":
+        return evidence
+    beyond = f" beyond {' and '.join(pairing.controls)}" if pairing.controls else ""
+    return f"{_STRENGTH[evidence]} evidence that {pairing.proxy} predicts {pairing.native}{beyond}"
+
+
+def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) -> list[str]:
+    level = f"{study.settings.level:.0%}"
+    sentences = [
+        f"Over {main['n_models']:.0f} models, the proxy adds {number(main['delta_r2'])} to the share of "
+        f"variance explained ({number(main['r2_base'])} to {number(main['r2_ext'])}; "
+        f"F(1, {main['df_resid']:.0f}) = {main['f']:.2f}, p = {p_text(main['p_f'])}; "
+        f"partial r {number(main['partial_r'])})."
+    ]
+    if np.isfinite(main["beta_lower"]):
+        side = (
+            "above" if main["beta_lower"] > 0 else "below" if main["beta_upper"] < 0 else "on both sides of"
+        )
+        sentences.append(
+            f"Its coefficient is {number(main['beta'])}, {level} interval "
+            f"{interval_text(main['beta_lower'], main['beta_upper'])}, {side} zero."
+        )
+    else:
+        sentences.append(f"Its coefficient is {number(main['beta'])}; no interval ({main['reason']}).")
+    if main["beta"] < 0 and main["p_f"] < study.settings.alpha:
+        sentences.append(
+            "The coefficient is negative: with the controls held equal, better on the proxy goes with worse "
+            "on the native benchmark, which speaks against the proxy."
+        )
+    refits, passed = evidence["lofo_refits"], evidence["lofo_passed"]
+    if not refits:
+        sentences.append(f"Stability over families is not known: {evidence['reason']}.")
+    elif passed == refits:
+        sentences.append(f"It holds without any one of the {refits} model families.")
+    elif evidence["evidence"] != "null":
+        broken = evidence["breaks_without"].split("; ")
+        shown = ", ".join(broken[:5]) + (f" and {len(broken) - 5} more" if len(broken) > 5 else "")
+        sentences.append(
+            f"It holds in {passed} of {refits} refits without one family; it breaks without {shown}."
+        )
+    return sentences
+
+
+def _rank_sentence(ranking: dict[str, Any]) -> str:
+    if not np.isfinite(ranking["tau"]):
+        return f"Rankings cannot be compared: {ranking['reason']}."
+    text = f"The two rank the models with Kendall tau {number(ranking['tau'], 2)}"
+    if np.isfinite(ranking["lower"]):
+        text += f" {interval_text(ranking['lower'], ranking['upper'], 2)}"
+    if np.isfinite(ranking["top5"]):
+        text += f" and share {ranking['top5']:.3g} of their top 5"
+    return text + "."
+
+
+def _row(frame: Any, **keys: str) -> dict[str, Any]:
+    chosen = np.logical_and.reduce([(frame[column] == value).to_numpy() for column, value in keys.items()])
+    row: dict[str, Any] = frame.loc[chosen].iloc[0].to_dict()
+    return row

@@ -1,0 +1,33 @@
+"""The rule that gives the class, at its edges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from maskedadv.validity.evidence import classify
+
+
+@pytest.mark.parametrize(
+    ("p", "lower", "passed", "refits", "expected"),
+    [
+        (0.05, 1.0, 17, 17, "null"),  # alpha itself is not below alpha
+        (0.0499, 0.01, 17, 17, "robust"),
+        (0.0499, 0.0, 17, 17, "marginal"),
+        (0.0499, 0.01, 16, 17, "marginal"),
+        (0.0499, -2.0, 0, 0, "marginal"),  # robust is out, whatever the families say
+        (0.0499, 0.01, 0, 0, "undetermined"),  # one family
+        (0.0499, math.nan, 17, 17, "undetermined"),  # no interval
+        (0.0499, math.nan, 16, 17, "marginal"),
+        (math.nan, 0.01, 17, 17, "undetermined"),
+        (0.9, math.nan, 0, 0, "null"),
+    ],
+)
+def test_rule(p: float, lower: float, passed: int, refits: int, expected: str) -> None:
+    assert classify(p, lower, passed, refits) == expected
+
+
+def test_alpha_can_be_set() -> None:
+    assert classify(0.027, 0.006, 17, 17, alpha=0.01) == "null"
+    assert classify(0.08, 0.006, 17, 17, alpha=0.1) == "robust"
