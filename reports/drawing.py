@@ -1,0 +1,102 @@
+"""Figures to files, and to SVG that can stand inside a page."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import plotnine as p9
+
+from reports import theme
+
+FORMATS = ("svg", "png", "pdf")
+DPI = 200
+
+_COLOURS = {
+    theme.INK: "var(--ink)",
+    theme.MUTED: "var(--muted)",
+    theme.GRID: "var(--grid)",
+    theme.PAPER: "var(--paper)",
+    theme.NEGATIVE: "var(--below)",
+    theme.POSITIVE: "var(--above)",
+}
+_TAG = re.compile(r"<[a-zA-Z/][^<>]*>")
+_LONG_NUMBER = re.compile(r"(-?\d+\.\d\d)\d+")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """matplotlib's settings of a reproducible file; missing letters are reported once, by `reports.fonts`."""
+    import matplotlib
+
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "maskedadv", "pdf.fonttype": 42}
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", category=p9.exceptions.PlotnineWarning)
+        yield
+
+
+def save_figure(figure: p9.ggplot, path: Path) -> None:
+    """Write a figure as svg, png or pdf, by the suffix of the path, whatever its size."""
+    kind = path.suffix.lstrip(".")
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    extra = {"metadata": metadata} if metadata else {}
+    with _quiet():
+        figure.save(path, format=kind, dpi=DPI, limitsize=False, verbose=False, **extra)
+
+
+def inline_svg(figure: p9.ggplot, name: str, alt: str) -> str:
+    """A figure as an SVG element for a page.
+
+    Text stays text (the reader's browser has the fonts), colours of the theme become CSS variables, ids are
+    made unique by `name`, and numbers are cut to what can be seen.
+
+    Parameters
+    ----------
+    name
+        Letters and digits only; unique on the page.
+    alt
+        What the figure shows, for those who cannot see it.
+    """
+    buffer = BytesIO()
+    with _quiet():
+        figure.save(buffer, format="svg", limitsize=False, verbose=False, metadata={"Date": None})
+    text = buffer.getvalue().decode("utf-8")
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+    text = _TAG.sub(lambda match: _rewrite(match.group(0), name), text)
+    text = re.sub(r"\s*\n\s*", "\n", text)
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+    assert size is not None
+    width, height = (float(v) * 96 / 72 for v in size.groups())
+    wide = " wide" if width > 1060 else ""
+    opening = (
+        f'<svg class="figure{wide}" role="img" aria-label="{_attribute(alt)}" '
+        f'viewBox="{size.group(0)[9:-1]}" style="width:{width:.0f}px;aspect-ratio:{width:.0f}/{height:.0f}">'
+    )
+    return opening + text[text.index(">") + 1 :]
+
+
+def _rewrite(tag: str, name: str) -> str:
+    tag = _LONG_NUMBER.sub(r"\1", tag)
+    for colour, variable in _COLOURS.items():
+        tag = tag.replace(colour, variable)
+    tag = re.sub(r" xlink:href=\"#", f' href="#{name}-', tag)
+    tag = tag.replace("url(#", f"url(#{name}-")
+    tag = tag.replace('transform="rotate(-0 ', 'transform="rotate(0 ')
+    if tag.startswith("<g "):
+        tag = re.sub(r' id="[^"]*"', "", tag)
+    tag = re.sub(r' id="', f' id="{name}-', tag)
+    return re.sub(r"font-family: ([^;\"]*)", r"font-family: \1, system-ui, sans-serif", tag)
+
+
+def _attribute(text: str) -> str:
+    from markupsafe import escape
+
+    return str(escape(text))

@@ -1,0 +1,50 @@
+"""Ability against raw accuracy (arXiv 2606.07422, section 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotnine as p9
+import xarray as xr
+
+from reports.figures.common import known
+from reports.theme import CATEGORIES, PAPER, axis_number, theme_maskedadv
+
+_TITLES = {"CA": "CA: culture-agnostic", "CS": "CS: culture-specific"}
+
+
+def ability_accuracy(cube: xr.Dataset, *, families: Sequence[str] = ("DejaVu Sans",)) -> p9.ggplot:
+    """Every finite ability against the share of right answers, a panel per subset.
+
+    Parameters
+    ----------
+    cube
+        As `Fit.cube`: ability, ability_sd and accuracy over locale, model, subset, query.
+
+    Raises
+    ------
+    NothingToDraw
+    """
+    data = cube[["ability", "ability_sd", "accuracy"]].to_dataframe().reset_index()
+    data = known(data, ["ability", "accuracy"], "ability figure")
+    half = 1.96 * data["ability_sd"]
+    data = data.assign(
+        _lower=data["ability"] - half,
+        _upper=data["ability"] + half,
+        _panel=pd.Categorical(data["subset"].map(_TITLES), categories=list(_TITLES.values())),
+        _language=pd.Categorical(data["query"], categories=["local", "pivot"]),
+    )
+    many = len(data) > 400
+    return (
+        p9.ggplot(data, p9.aes("accuracy", "ability", color="_language"))
+        + p9.geom_linerange(
+            p9.aes(ymin="_lower", ymax="_upper"), size=0.4, alpha=0.15 if many else 0.45, na_rm=True
+        )
+        + p9.geom_point(size=0.8 if many else 1.6, fill=PAPER, alpha=0.7)
+        + p9.facet_wrap("_panel", nrow=1)
+        + p9.scale_color_manual(values=list(CATEGORIES[:2]), name="asked in the language:")
+        + p9.scale_y_continuous(labels=axis_number)
+        + p9.labs(x="accuracy", y="ability (logit)")
+        + theme_maskedadv(7.0, 3.6, families)
+    )

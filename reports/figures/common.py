@@ -1,0 +1,48 @@
+"""What the figures share: order, checks, and how clear a gap is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from maskedadv.contrasts import GAPS
+from maskedadv.errors import NothingToDraw
+from reports.theme import GAP_TITLES, NEGATIVE, POSITIVE, ZERO
+
+CLEAR = ("interval below zero", "interval includes zero", "interval above zero")
+CLEAR_COLOURS = dict(zip(CLEAR, (NEGATIVE, ZERO, POSITIVE), strict=True))
+
+
+def known(frame: pd.DataFrame, columns: Sequence[str], what: str) -> pd.DataFrame:
+    """The rows whose columns are all finite.
+
+    Raises
+    ------
+    NothingToDraw
+    """
+    kept = frame[np.isfinite(frame[list(columns)].to_numpy(dtype=float)).all(axis=1)]
+    if kept.empty:
+        raise NothingToDraw(f"{what}: no row has known numbers in {', '.join(columns)}.")
+    return kept.copy()
+
+
+def clearness(frame: pd.DataFrame) -> Any:
+    """Whether the interval of each row lies below zero, includes it, or lies above; a Categorical."""
+    values = np.select([frame["upper"] < 0, frame["lower"] > 0], [CLEAR[0], CLEAR[2]], CLEAR[1])
+    return pd.Categorical(values, categories=list(CLEAR))
+
+
+def by_mean(frame: pd.DataFrame, key: str, gap: str = "knowledge_gap") -> list[str]:
+    """Ids of a column from the lowest to the highest mean of a gap; those without one come first."""
+    ids = list(dict.fromkeys(frame[key]))
+    means = frame[frame["gap"] == gap].groupby(key, observed=True)["estimate"].mean()
+    return sorted(ids, key=lambda v: (means.get(v, np.nan) if pd.notna(means.get(v, np.nan)) else -np.inf, v))
+
+
+def gap_panels(frame: pd.DataFrame, gaps: Iterable[str] = GAPS) -> Any:
+    """Titles of the panels, one per gap, in the usual order; a Categorical."""
+    titles = [GAP_TITLES[g] for g in gaps]
+    return pd.Categorical(frame["gap"].map(GAP_TITLES), categories=titles)

@@ -1,0 +1,87 @@
+"""Three heat maps, model by locale, one for each gap (arXiv 2606.07422, Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotnine as p9
+
+from reports.figures.common import by_mean, gap_panels, known
+from reports.theme import CELL_INK, MUTED, diverging_fill, label_inches, labels, theme_maskedadv
+
+_MARK = "•"
+
+
+def gap_heatmap(
+    gaps: pd.DataFrame,
+    *,
+    locales: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    families: Sequence[str] = ("DejaVu Sans",),
+) -> p9.ggplot:
+    """Every cell's three gaps in colour, zero in the middle of the scale.
+
+    A cell whose interval excludes zero is bold, or carries a dot where there is no room for numbers. A gap
+    that is not known has a cross on a blank cell.
+
+    Parameters
+    ----------
+    gaps
+        As `Fit.gaps`: locale, model, gap, estimate, lower, upper.
+    locales, models
+        Order of columns (from the left) and rows (from the bottom); by default by the mean knowledge gap.
+
+    Raises
+    ------
+    NothingToDraw
+    """
+    data = known(gaps, ["estimate"], "heat map")
+    columns = list(locales) if locales is not None else by_mean(gaps, "locale")
+    rows = list(models) if models is not None else by_mean(gaps, "model")
+    limit = float(np.quantile(np.abs(data["estimate"]), 0.98))
+    stacked = len(columns) > 13
+    numbers = len(columns) <= 13 and len(rows) <= 40
+    cell = 0.42 if numbers else 0.2
+    data = gaps.assign(
+        _panel=gap_panels(gaps),
+        _column=pd.Categorical(gaps["locale"], categories=columns),
+        _row=pd.Categorical(gaps["model"], categories=rows),
+    )
+    clear = (data["lower"] > 0) | (data["upper"] < 0)
+    figure = (
+        p9.ggplot(data, p9.aes("_column", "_row"))
+        + p9.geom_tile(p9.aes(fill="estimate"), data[data["estimate"].notna()], width=0.94, height=0.94)
+        + p9.facet_wrap("_panel", ncol=1 if stacked else 3)
+        + p9.scale_x_discrete(labels=labels, limits=columns)
+        + p9.scale_y_discrete(labels=labels, limits=rows)
+        + diverging_fill(limit, "gap (logit)")
+        + p9.labs(x="", y="")
+    )
+    unknown = data[data["estimate"].isna()]
+    if len(unknown):
+        figure += p9.geom_text(label="×", data=unknown, color=MUTED, size=8)
+    if numbers:
+        data["_text"] = [f"{v:.2f}".replace("-", "−") if np.isfinite(v) else "" for v in data["estimate"]]
+        for part, weight in ((data[clear], "bold"), (data[~clear & data["estimate"].notna()], "normal")):
+            if len(part):
+                figure += p9.geom_text(
+                    p9.aes(label="_text"), data=part, size=6.5, color=CELL_INK, fontweight=weight
+                )
+    elif clear.any():
+        figure += p9.geom_text(label=_MARK, data=data[clear], size=5, color=CELL_INK)
+    across = 1 if stacked else 3
+    width = label_inches(rows) + across * (cell * len(columns) + 0.15) + 0.3
+    height = (3 if stacked else 1) * ((0.24 if numbers else 0.17) * len(rows) + 0.35) + 1.2
+    long = max((len(c) for c in columns), default=0) > 3
+    return (
+        figure
+        + theme_maskedadv(max(width, 5.0), height, families)
+        + p9.theme(
+            panel_grid_major=p9.element_blank(),
+            axis_text_x=p9.element_text(rotation=90 if long or not numbers else 0),
+            legend_key_width=110,
+            legend_key_height=9,
+        )
+    )

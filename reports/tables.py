@@ -1,0 +1,157 @@
+"""Tables for people: on a page, in LaTeX; and as CSV with every digit."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reports.words import MINUS, interval_text, p_value, signed
+
+GAP_NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
+_P_VALUES = {"p", "spearman_p", "p_f", "p_value"}
+_SHARES = ("share_", "accuracy")
+_HIDDEN = {"note"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell, and the number it is sorted by (None: by its text)."""
+
+    text: str
+    sort: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings and rows ready to be printed; `numeric` says which columns are numbers."""
+
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def display(frame: pd.DataFrame, digits: int = 2) -> Table:
+    """A tidy table in the form people read.
+
+    Rows that differ in `gap` only become one, each gap a column of estimate and interval. Whole numbers stay
+    whole, others get `digits`, p values and shares their own form; NaN is n/a.
+    """
+    if {"gap", "estimate", "lower", "upper"} <= set(frame.columns):
+        return _by_gap(frame)
+    columns = [str(c) for c in frame.columns if c not in _HIDDEN]
+    numeric = tuple(pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool for c in columns)
+    rows = tuple(
+        tuple(
+            _cell(column, value, is_number, digits)
+            for column, value, is_number in zip(columns, row, numeric, strict=True)
+        )
+        for row in frame[columns].itertuples(index=False)
+    )
+    return Table(tuple(_title(c) for c in columns), numeric, rows)
+
+
+def _by_gap(frame: pd.DataFrame) -> Table:
+    at = frame.columns.get_loc("gap")
+    assert isinstance(at, int)
+    keys = [str(c) for c in frame.columns[:at]]
+    gaps = [g for g in GAP_NAMES if g in set(frame["gap"])]
+    numeric = [pd.api.types.is_numeric_dtype(frame[c]) for c in keys] + [True] * len(gaps)
+    rows: dict[tuple[Any, ...], dict[str, Cell]] = {}
+    for record in frame.to_dict(orient="records"):
+        key = tuple(_hashable(record[c]) for c in keys)
+        value = float(record["estimate"])
+        cell = Cell(interval_text({str(k): v for k, v in record.items()}), value)
+        rows.setdefault(key, {})[str(record["gap"])] = cell
+    body = tuple(
+        (
+            *(_cell(c, v, n, 2) for c, v, n in zip(keys, key, numeric, strict=False)),
+            *(cells.get(g, Cell("n/a", math.nan)) for g in gaps),
+        )
+        for key, cells in rows.items()
+    )
+    titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps))
+    return Table(titles, tuple(numeric), body)
+
+
+def _hashable(value: Any) -> Any:
+    return "n/a" if isinstance(value, float) and math.isnan(value) else value
+
+
+def _title(column: str) -> str:
+    return column.replace("n_", "number of ", 1).replace("_", " ") if column.startswith("n_") else (
+        column.replace("_", " ")
+    )  # fmt: skip
+
+
+def _cell(column: str, value: Any, numeric: bool, digits: int) -> Cell:
+    if not numeric or isinstance(value, str):
+        if isinstance(value, bool | np.bool_):
+            return Cell("yes" if value else "no")
+        return Cell("" if value is None else str(value))
+    number = float(value)
+    if math.isnan(number):
+        return Cell("n/a", number)
+    if column in _P_VALUES:
+        return Cell(p_value(number).removeprefix("= "), number)
+    if column.startswith(_SHARES):
+        return Cell(f"{100 * number:.0f}%", number)
+    if column.endswith("parameters"):
+        from reports.figures.scale import size_labels
+
+        return Cell(size_labels([number])[0], number)
+    if number.is_integer() and (
+        isinstance(value, int | np.integer) or abs(number) >= 100 or "level" in column
+    ):
+        return Cell(f"{number:.0f}".replace("-", MINUS), number)
+    return Cell(signed(number, 4 if column in {"pearson", "spearman"} else digits), number)
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """All columns, all digits, UTF-8."""
+    frame.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+
+
+def to_latex(table: Table, caption: str = "", label: str = "") -> str:
+    """A `booktabs` table; ids are escaped. Scripts beyond Latin need XeLaTeX or LuaLaTeX."""
+    form = "".join("r" if n else "l" for n in table.numeric)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        *([rf"\caption{{{latex(caption)}}}"] if caption else []),
+        *([rf"\label{{{label}}}"] if label else []),
+        rf"\begin{{tabular}}{{{form}}}",
+        r"\toprule",
+        " & ".join(latex(c) for c in table.columns) + r" \\",
+        r"\midrule",
+        *(" & ".join(latex(cell.text) for cell in row) + r" \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
+    "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", MINUS: "$-$", "Δ": r"$\Delta$",
+    "θ": r"$\theta$", "·": r"$\cdot$", "∞": r"$\infty$", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+
+
+def latex(text: str) -> str:
+    """Text with everything that LaTeX takes for a command escaped; control characters become spaces."""
+    clean = (" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in text)
+    return "".join(_LATEX.get(c, c) for c in clean)
+
+
+def write_latex(frame: pd.DataFrame | Table, path: Path, caption: str = "", label: str = "") -> None:
+    """`to_latex` to a file."""
+    table = frame if isinstance(frame, Table) else display(frame)
+    path.write_text(to_latex(table, caption, label), "utf-8")

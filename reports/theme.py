@@ -1,0 +1,104 @@
+"""How every figure looks: one theme, colours that colour-blind readers can tell, labels that are safe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import plotnine as p9
+
+from maskedadv.cli.text import clean, shorten
+
+INK = "#1f2933"
+MUTED = "#5f6b7a"
+GRID = "#e4e7eb"
+PAPER = "#ffffff"
+CELL_INK = "#1e2832"  # text on a coloured cell: dark in the dark page as well
+
+NEGATIVE, ZERO, POSITIVE = "#b35806", "#8a94a3", "#2166ac"
+"""Clearly below zero, not clear, clearly above: orange and blue differ for every kind of colour vision."""
+
+DIVERGING = ("#b35806", "#e08214", "#fdb863", "#f7f7f7", "#92c5de", "#4393c3", "#2166ac")
+"""Orange to blue through near-white (after ColorBrewer PuOr and RdBu)."""
+
+CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#6b6b6b")
+"""After Okabe and Ito; the last one is for "other"."""
+
+GAP_TITLES = {
+    "global_gap": "Global gap: proficiency",
+    "local_gap": "Local gap: both together",
+    "knowledge_gap": "Knowledge gap: access",
+}
+
+LIMIT = 24.0  # inches; beyond it a figure gets pages or smaller rows
+
+
+def theme_maskedadv(
+    width: float = 7.0, height: float = 4.0, families: Sequence[str] = ("DejaVu Sans",), base_size: float = 9
+) -> p9.theme:
+    """The plotnine theme of all figures.
+
+    Parameters
+    ----------
+    width, height
+        Inches.
+    families
+        Font families in order of preference; see `reports.fonts.fonts_for`.
+    base_size
+        Points.
+    """
+    return p9.theme_minimal(base_size=base_size) + p9.theme(
+        figure_size=(width, height),
+        text=p9.element_text(family=list(families), color=INK),
+        plot_title=p9.element_text(size=base_size + 2, weight="bold", ha="left"),
+        plot_title_position="plot",
+        axis_title=p9.element_text(color=MUTED, size=base_size),
+        axis_text=p9.element_text(color=INK, size=base_size - 1),
+        strip_text=p9.element_text(weight="bold", size=base_size, ha="left"),
+        strip_background=p9.element_blank(),
+        panel_grid_major=p9.element_line(color=GRID, size=0.6),
+        panel_grid_minor=p9.element_blank(),
+        panel_border=p9.element_blank(),
+        plot_background=p9.element_rect(fill=PAPER, color=PAPER),
+        panel_background=p9.element_blank(),
+        legend_position="bottom",
+        legend_title=p9.element_text(color=MUTED, size=base_size - 1),
+        legend_text=p9.element_text(size=base_size - 1),
+        legend_key=p9.element_blank(),
+    )
+
+
+def label(text: Any, width: int = 30) -> str:
+    """An id as it may stand in a figure: one line, no control characters, short, and `$` not mathtext."""
+    return shorten(clean(str(text)), width).replace("$", r"\$")
+
+
+def labels(values: Iterable[Any]) -> list[str]:
+    """`label` of each value: what a discrete scale wants."""
+    return [label(v) for v in values]
+
+
+def label_inches(values: Iterable[Any], size: float = 8) -> float:
+    """About how wide the longest label is, in inches, at `size` points."""
+    from maskedadv.cli.text import display_width
+
+    return max((display_width(label(v)) for v in values), default=0) * size * 0.6 / 72
+
+
+def diverging_fill(limit: float, name: str) -> p9.scale_fill_gradientn:
+    """Colours from −limit to limit with zero in the middle, grey-white; beyond the limit the end colours."""
+    top = max(math.ceil(10 * limit) / 10, 0.1)
+    return p9.scale_fill_gradientn(
+        colors=list(DIVERGING), limits=(-top, top), oob=_squish, labels=axis_number, name=name
+    )
+
+
+def _squish(values: Any, range: Sequence[float] = (0, 1)) -> Any:
+    return np.clip(values, range[0], range[1])
+
+
+def axis_number(values: Iterable[float]) -> list[str]:
+    """Tick labels with a real minus sign."""
+    return [f"{v:g}".replace("-", "−") for v in values]
