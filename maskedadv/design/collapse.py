@@ -64,9 +64,11 @@ def collapse(answers: NDArray[np.float64], *, cells: bool = True) -> Groups:
 def _sum_groups(
     values: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Sum a matrix over groups of rows and columns."""
-    by_row = np.zeros((rows.max() + 1, values.shape[1]))
-    np.add.at(by_row, rows, values)
-    out = np.zeros((columns.max() + 1, by_row.shape[0]))
-    np.add.at(out, columns, by_row.T)
-    return np.ascontiguousarray(out.T)
+    """Sum a matrix over groups of rows and columns, both labelled 0, 1, ... without gaps."""
+    return np.ascontiguousarray(_sum_rows(np.ascontiguousarray(_sum_rows(values, rows).T), columns).T)
+
+
+def _sum_rows(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(group[order[-1]] + 1))
+    return np.asarray(np.add.reduceat(values[order], starts, axis=0))

@@ -132,28 +132,45 @@ def score(expectations: Expectations, n_items: Array, cell_total: Array) -> Arra
 
 
 def information(margins: Margins, nodes: Nodes, n_items: Array, expectations: Expectations) -> Array:
-    """Observed information in (θ, log σ), shape (C + 1, C + 1)."""
+    """Observed information in (θ, log σ), shape (C + 1, C + 1).
+
+    By Louis' identity: expected complete information less the posterior covariance of the complete score.
+    """
     weights, p, right = expectations.weights, expectations.p, expectations.right
-    n_cells = len(p)
-    z2 = nodes.z**2
-    total = np.zeros((n_cells + 1, n_cells + 1))
-    for pattern in range(len(margins.seen)):
-        groups = np.flatnonzero(margins.pattern == pattern)
-        cells = np.flatnonzero(margins.seen[pattern])
-        n = n_items[groups]
-        mass = n @ weights[groups]
-        p_seen = p[cells]
-        mean = right[np.ix_(groups, cells)]
-        block = (mean * n[:, None]).T @ mean - (p_seen * mass) @ p_seen.T
-        block[np.diag_indices_from(block)] += (p_seen * (1 - p_seen)) @ mass
-        total[np.ix_(cells, cells)] += block
-        cross = (p_seen * z2) @ mass - mean.T @ (n * expectations.z2[groups])
-        total[cells, -1] += cross
-        total[-1, cells] += cross
-    mean_z2 = expectations.z2
-    variance_z2 = weights @ nodes.z**4 - mean_z2**2
-    total[-1, -1] = n_items @ (2 * mean_z2 - variance_z2)
+    z2, mean_z2 = nodes.z**2, expectations.z2
+    seen = margins.seen[margins.pattern]
+    counted = n_items[:, None] * weights
+    mass = seen.T @ counted  # (C, Q): posterior mass of the items that each cell saw
+    cells = (right * n_items[:, None]).T @ right - _joint_success(seen, counted, p)
+    cells[np.diag_indices_from(cells)] += (mass * p * (1 - p)).sum(axis=1)
+    cross = (mass * p) @ z2 - right.T @ (n_items * mean_z2)
+    spread = n_items @ (2 * mean_z2 - (weights @ nodes.z**4 - mean_z2**2))
+    return np.block([[cells, cross[:, None]], [cross[None, :], np.array([[spread]])]])
+
+
+def _joint_success(seen: Array, counted: Array, p: Array) -> Array:
+    """Sum over item groups of E[p_c p_d] for the pairs of cells that both saw the group, shape (C, C).
+
+    Groups that most cells saw are summed whole and the few missing pairs put right afterwards; groups that
+    few cells saw are summed pair by pair. Complete data then need one matrix product in all.
+    """
+    most = seen.sum(axis=1) > seen.shape[1] / 2
+    mass = counted[most]
+    total = (p * mass.sum(axis=0)) @ p.T
+    holes = 1.0 - seen[most]
+    one_missing = ((holes.T @ mass) * p) @ p.T
+    total -= one_missing + one_missing.T
+    for absent, weight in zip(holes, mass, strict=True):
+        if absent.any():
+            _add_pairs(total, np.flatnonzero(absent), weight, p)
+    for present, weight in zip(seen[~most], counted[~most], strict=True):
+        _add_pairs(total, np.flatnonzero(present), weight, p)
     return total
+
+
+def _add_pairs(total: Array, cells: NDArray[np.intp], weight: Array, p: Array) -> None:
+    inside = p[cells]
+    total[np.ix_(cells, cells)] += (inside * weight) @ inside.T
 
 
 def item_scores(margins: Margins, expectations: Expectations, answers: Array) -> Array:

@@ -1,0 +1,67 @@
+"""Tables of the size that the papers have: 80 models × 13 locales × (2,058 CA + 500 CS) items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+LOCALES = ["ar", "bn", "el", "fa", "fr", "hi", "ja", "ko", "ne", "nl", "pl", "te", "zh"]
+
+
+def answers(
+    rng: np.random.Generator, models: int, items: int, gap: float, sd: float = 1.2
+) -> NDArray[np.float64]:
+    """Answers of one subset in one locale, shape (2 × models, items), local cells first."""
+    ability = 1.0 + 0.8 * rng.standard_normal(models)
+    own = gap + 0.3 * rng.standard_normal(models)
+    eta = np.stack([ability + own, ability])[:, :, None] - sd * rng.standard_normal(items)
+    return (rng.random(eta.shape) < 1 / (1 + np.exp(-eta))).astype(float).reshape(2 * models, items)
+
+
+def write_paper_sized(path: Path, models: int = 80, ca: int = 2058, cs: int = 500, seed: int = 1) -> int:
+    """Write the table as Parquet, English CA answers once; returns the number of rows."""
+    rng = np.random.default_rng(seed)
+    ability = 1.0 + 0.8 * rng.standard_normal(models)
+    shift = {k: -0.8 + 0.3 * rng.standard_normal(models) for k in LOCALES} | {"en": np.zeros(models)}
+    b = 1.2 * rng.standard_normal(ca)
+    columns: dict[str, list[NDArray[np.int64]]] = {
+        n: [] for n in ("model", "subset", "language", "item", "correct")
+    }
+    languages = ["en", *LOCALES]
+
+    def add(
+        subset: int, language: str, item: NDArray[np.int64], difficulty: NDArray[np.float64], extra: float
+    ) -> None:
+        eta = (ability + shift[language] + extra)[:, None] - difficulty
+        right = rng.random(eta.shape) < 1 / (1 + np.exp(-eta))
+        n = right.size
+        columns["model"].append(np.repeat(np.arange(models), len(item)))
+        columns["subset"].append(np.full(n, subset))
+        columns["language"].append(np.full(n, languages.index(language)))
+        columns["item"].append(np.tile(item, models))
+        columns["correct"].append(right.ravel().astype(np.int64))
+
+    for language in languages:
+        add(0, language, np.arange(ca), b, 0.0)
+    for k, locale in enumerate(LOCALES):
+        items = ca + k * cs + np.arange(cs)
+        difficulty = 1.2 * rng.standard_normal(cs)
+        add(1, "en", items, difficulty, 0.0)
+        add(1, locale, items, difficulty, 0.5)
+    names = {
+        "model": [f"org/model-{j:03d}" for j in range(models)],
+        "subset": ["CA", "CS"],
+        "language": languages,
+        "item": [f"item-{i:06d}" for i in range(ca + len(LOCALES) * cs)],
+    }
+    table = {
+        n: pa.DictionaryArray.from_arrays(pa.array(np.concatenate(columns[n]), pa.int32()), pa.array(texts))
+        for n, texts in names.items()
+    }
+    table["correct"] = pa.array(np.concatenate(columns["correct"]), pa.int8())
+    pq.write_table(pa.table(table), path)
+    return len(table["correct"])
