@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-slow check format bench clean
+.PHONY: demo test test-slow check format bench docs clean
 .DELETE_ON_ERROR:
 
 # One environment for everything; remade only when what it is made from changes.
@@ -35,6 +35,11 @@ format: .venv/.installed
 bench: .venv/.installed
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
 	$(PY) -m tests.benchmarks
+
+# API pages from the docstrings, into build/api.
+docs: .venv/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
+	$(PY) -m pdoc --docformat numpy --output-directory build/api maskedadv
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

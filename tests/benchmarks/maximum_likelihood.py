@@ -102,7 +102,7 @@ def run() -> list[str]:
     nll = -sum(e.log_likelihood for e in joint)
     difficulty = lambda found: [-np.asarray(f["Difficulty"]) for f in found]  # noqa: E731
     return [
-        "| fit (ours with standard errors, the peers without) | seconds | negative log likelihood | RMSE of gaps |",
+        "| fit (ours with standard errors) | seconds | negative log likelihood | RMSE of gaps |",
         "| --- | ---: | ---: | ---: |",
         _row("maskedadv joint", t_joint, nll, rmse([e.ability for e in joint], truth)),
         _row("maskedadv marginal", t_marginal, None, rmse([e.ability for e in marginal], truth)),
