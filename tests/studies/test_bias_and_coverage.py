@@ -101,7 +101,7 @@ def misspecified(rng: np.random.Generator, ability: Array, items: int) -> Array:
 def test_robust_intervals_cover_the_large_sample_value_when_the_model_is_wrong(
     estimator: str, sets: int
 ) -> None:
-    """The estimator's own large-sample value, from 300,000 items; model-based intervals are wrong there."""
+    """The estimator's own large-sample value, from 300,000 items, not the gap that made the data."""
     fitter = fit_joint if estimator == "joint" else fit_marginal
     ability = np.array([0.2, 0.8, 1.4, 1.0])
     rng = np.random.default_rng(7)
@@ -121,5 +121,3 @@ def test_robust_intervals_cover_the_large_sample_value_when_the_model_is_wrong(
     print(f"\n{estimator}, wrong model, 4 models, 400 items, {sets} sets: aim {np.round(aim, 3)}")
     print(f"covered: {share}")
     assert 0.93 < share["robust"] < 0.97
-    if estimator == "joint":
-        assert share["information"] < 0.93
