@@ -24,13 +24,14 @@ class Uncertainty:
     Attributes
     ----------
     kind
-        `robust`, `information` or `bootstrap`.
+        `robust`, `information`, `bootstrap` or `posterior`.
     key
         What each row is: an item id, a direction, or a replicate; shape (K,). Rows of two locales with the
         same key move together, which is what makes means over locales honest.
     values
         Shape (K, 2, J). For `robust` and `information` the covariance of any contrast is the sum over rows
-        of squares and products; for `bootstrap` the rows are replicates of the gaps themselves.
+        of squares and products; for `bootstrap` and `posterior` the rows are replicates, or draws (chains
+        one after the other), of the gaps themselves.
     """
 
     kind: str
@@ -64,14 +65,15 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     Returns
     -------
     Interval
-        Normal for `robust` and `information`, percentiles of the replicates for `bootstrap`;
-        `p_positive` is Φ(estimate / sd), so that the two-sided p is 2·min(p, 1 − p).
+        Normal for `robust` and `information`, percentiles of the rows for `bootstrap` and `posterior`;
+        `p_positive` is Φ(estimate / sd), so that the two-sided p is 2·min(p, 1 − p), but for `posterior`
+        the share of draws above zero.
     """
     tail = (1.0 - level) / 2
     if not len(rows):
         nothing = np.full(np.shape(estimate), np.nan)
         return Interval(nothing, nothing, nothing, nothing)
-    if kind == "bootstrap":
+    if kind in ("bootstrap", "posterior"):
         with np.errstate(invalid="ignore"):
             usable = (~np.isnan(rows)).mean(axis=0) >= 0.5
             rows = np.where(usable & ~np.isnan(estimate), rows, 0.0)
@@ -85,6 +87,8 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
         lower, upper = estimate - z * sd, estimate + z * sd
     with np.errstate(divide="ignore", invalid="ignore"):
         p_positive = ndtr(estimate / sd)
+    if kind == "posterior":
+        p_positive = np.where(np.isnan(sd), np.nan, (rows > 0).mean(axis=0))
     return Interval(sd, lower, upper, p_positive)
 
 

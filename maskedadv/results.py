@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import xarray as xr
 from maskedadv.contrasts import GAPS, Uncertainty, mean_over_models
 from maskedadv.errors import BadSetting
 from maskedadv.fitting.settings import Settings
+from maskedadv.posterior import Posterior
 
 COLUMNS = (
     "locale",
@@ -48,6 +49,8 @@ class Fit:
         Joint uncertainty of the gaps of every locale.
     info
         Versions, engine, seed, data fingerprint, warnings, dropped models and a line per block.
+    posteriors
+        NUTS: the posterior of every locale as ArviZ groups, in memory or in its file; else empty.
     """
 
     settings: Settings
@@ -55,6 +58,7 @@ class Fit:
     items: pd.DataFrame
     uncertainty: dict[str, Uncertainty]
     info: dict[str, Any]
+    posteriors: dict[str, Posterior] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -151,6 +155,29 @@ class Fit:
                     }
                 )
         return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    def draws(self, name: str) -> xr.DataArray:
+        """Posterior draws of a gap or an ability, NUTS only.
+
+        Parameters
+        ----------
+        name
+            `global_gap`, `local_gap`, `knowledge_gap`: logit, dims (locale, chain, draw, model). `ability`:
+            logit, dims (locale, chain, draw, model, subset, query). NaN where a model has no such draws.
+            Everything else a locale's posterior holds is in `posteriors[locale].tree()`.
+
+        Raises
+        ------
+        BadSetting
+            The result has no draws, or there is no such name.
+        """
+        from maskedadv.posterior import stack_draws
+
+        if not self.posteriors:
+            raise BadSetting(
+                f"a result of method '{self.settings.method}' has no draws; fit with method 'nuts'."
+            )
+        return stack_draws(self.posteriors, name, self.cube["model"])
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the result folder (whole or not at all); see `maskedadv.load`.

@@ -17,13 +17,14 @@ import xarray as xr
 from maskedadv.contrasts import Uncertainty
 from maskedadv.errors import NotAResult, OutputExists
 from maskedadv.fitting.settings import Settings
+from maskedadv.posterior import Posterior, file_names, write_tree
 from maskedadv.results import Fit
 
 FORMAT = 1
 
 
 def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
-    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet` and `uncertainty.nc` into a folder.
+    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet`, `uncertainty.nc` and (NUTS) `posterior/`.
 
     The folder appears whole or not at all.
 
@@ -42,6 +43,7 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
         _save_uncertainty(fit, partial / "uncertainty.nc")
+        _save_posteriors(fit, partial / "posterior")
         text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
         if path.exists():
@@ -118,9 +120,10 @@ def load(path: str | Path) -> Fit:
             cube = _as_objects(opened.load())
         items = pd.read_parquet(folder / "items.parquet")
         uncertainty = _load_uncertainty(folder / "uncertainty.nc")
+        posteriors = _load_posteriors(folder, settings, info["locales"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
-    return Fit(settings, cube, items, uncertainty, info)
+    return Fit(settings, cube, items, uncertainty, info, posteriors)
 
 
 def _as_objects(data: xr.Dataset) -> xr.Dataset:
@@ -164,6 +167,31 @@ def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
             key = np.asarray(node["row"].values, dtype=object)
             out[str(node.attrs["locale"])] = Uncertainty(str(node.attrs["kind"]), key, node["values"].values)
     return out
+
+
+def _save_posteriors(fit: Fit, folder: Path) -> None:
+    """One ArviZ file per locale; files that exist already are linked, where the system can."""
+    names = file_names(list(fit.posteriors))
+    for locale, posterior in fit.posteriors.items():
+        if isinstance(posterior.source, Path):
+            folder.mkdir(exist_ok=True)
+            try:
+                os.link(posterior.source, folder / names[locale])
+            except OSError:
+                shutil.copyfile(posterior.source, folder / names[locale])
+        else:
+            write_tree(posterior.source, folder / names[locale])
+
+
+def _load_posteriors(folder: Path, settings: Settings, locales: list[str]) -> dict[str, Posterior]:
+    """Posteriors stay in their files until they are asked for."""
+    if settings.method != "nuts":
+        return {}
+    names = file_names(locales)
+    missing = [name for name in names.values() if not (folder / "posterior" / name).is_file()]
+    if missing:
+        raise NotAResult(f"{folder} lacks posterior/{missing[0]}; fit again.")
+    return {k: Posterior(folder.absolute() / "posterior" / name) for k, name in names.items()}
 
 
 def _umask() -> int:

@@ -12,21 +12,28 @@ from maskedadv.cli.show import gap_table
 from maskedadv.cli.text import records, to_json
 
 if TYPE_CHECKING:
+    from maskedadv.fitting.settings import Settings
+    from maskedadv.responses import Responses
     from maskedadv.results import Fit
 
 
 @click.command()
 @responses_argument
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the result.")
-@click.option("--method", type=click.Choice(["optimize"]), default="optimize", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(["optimize", "nuts"]),
+    default="optimize",
+    show_default=True,
+    help="optimize: maximum likelihood. nuts: the full posterior.",
+)
 @click.option(
     "--estimator",
     type=click.Choice(["joint", "marginal", "auto"]),
-    default="joint",
-    show_default=True,
-    help="joint: the papers' estimator, for many models. marginal: unbiased with few models too.",
+    help="optimize: joint (default), the papers' estimator, for many models, or marginal, unbiased with few "
+    "models too. nuts: the same posterior either way; auto (default) takes the cheaper.",
 )
-@click.option("--response", type=click.Choice(["binary", "soft"]), default="binary", show_default=True)
+@click.option("--response", type=click.Choice(["binary", "soft", "crm"]), default="binary", show_default=True)
 @table_options
 @click.option(
     "--scope",
@@ -38,9 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--interval",
     type=click.Choice(["robust", "information", "bootstrap"]),
-    default="robust",
-    show_default=True,
-    help="robust: sandwich clustered by item. bootstrap: items resampled.",
+    help="optimize: robust (default), a sandwich clustered by item; information; bootstrap, items resampled.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
 @click.option("--replicates", type=int, default=1000, show_default=True, help="Bootstrap replicates.")
@@ -48,24 +53,50 @@ if TYPE_CHECKING:
     "--engine", type=click.Choice(["auto", "cmdstan", "embedded"]), default="auto", show_default=True
 )
 @click.option("--seed", type=int, default=1, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Blocks fitted at the same time.")
+@click.option("--chains", type=int, default=4, show_default=True, help="NUTS: chains a locale.")
+@click.option("--warmup", type=int, default=1000, show_default=True, help="NUTS: warmup iterations a chain.")
+@click.option("--draws", type=int, default=1000, show_default=True, help="NUTS: draws kept a chain.")
+@click.option("--adapt-delta", type=float, default=0.9, show_default=True, help="NUTS: target acceptance.")
+@click.option(
+    "--max-treedepth", type=int, default=10, show_default=True, help="NUTS: longest trajectory, 2^N."
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["diag_e", "dense_e", "unit_e"]),
+    default="diag_e",
+    show_default=True,
+    help="NUTS: form of the mass matrix.",
+)
+@click.option(
+    "--prior", "priors", multiple=True, metavar="NAME=NUMBER", help="NUTS: replace a prior; docs/priors.md."
+)
+@click.option(
+    "--jobs", type=int, default=1, show_default=True, help="Blocks (nuts: locales) fitted at the same time."
+)
 @click.option("--overwrite", is_flag=True, help="Replace another result in the folder.")
 @json_option
 def command(
     responses: str,
     output: Path,
     method: str,
-    estimator: str,
+    estimator: str | None,
     response: str,
     locale: tuple[str, ...],
     pivot: str,
     min_accuracy: float,
     scope: str,
-    interval: str,
+    interval: str | None,
     level: float,
     replicates: int,
     engine: str,
     seed: int,
+    chains: int,
+    warmup: int,
+    draws: int,
+    adapt_delta: float,
+    max_treedepth: int,
+    metric: str,
+    priors: tuple[str, ...],
     jobs: int,
     overwrite: bool,
     as_json: bool,
@@ -75,6 +106,7 @@ def command(
     RESPONSES is a CSV or Parquet file, or a folder of Parquet files; see `maskedadv check`.
     """
     from maskedadv.errors import BadSetting
+    from maskedadv.fitting.nuts.priors import parse_priors
     from maskedadv.fitting.run import run
     from maskedadv.fitting.settings import Settings
     from maskedadv.responses import read_responses
@@ -82,17 +114,24 @@ def command(
 
     settings = Settings(
         method=method,
-        estimator=estimator,
+        estimator=estimator or "",
         response=response,
         locale=locale or None,
         scope=scope,
         pivot=pivot,
         min_accuracy=min_accuracy,
-        interval=interval,
+        interval=interval or "",
         level=level,
         replicates=replicates,
         engine=engine,
         seed=seed,
+        chains=chains,
+        warmup=warmup,
+        draws=draws,
+        adapt_delta=adapt_delta,
+        max_treedepth=max_treedepth,
+        metric=metric,
+        priors=parse_priors(priors),
     )
     if jobs < 1:
         raise BadSetting(f"--jobs must be 1 or more (is {jobs}).")
@@ -104,8 +143,11 @@ def command(
         result = load(output)
     else:
         check_output(output, overwrite=overwrite)
-        result = run(table, settings, jobs=jobs, progress=lambda line: click.echo(f"  {line}", err=True))
-        result.save(output, overwrite=overwrite)
+        if method == "nuts":
+            result = _run_resumable(table, settings, output, jobs=jobs, overwrite=overwrite)
+        else:
+            result = run(table, settings, jobs=jobs, progress=_tell)
+            result.save(output, overwrite=overwrite)
     for warning in result.warnings:
         click.echo(f"Warning: {warning}", err=True)
     if as_json:
@@ -115,6 +157,33 @@ def command(
         return
     print_summary(result)
     click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+
+
+def _tell(line: str) -> None:
+    click.echo(f"  {line}", err=True)
+
+
+def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
+    """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
+    from maskedadv.engines import choose_engine
+    from maskedadv.fitting.run import run
+    from maskedadv.saving import load
+    from maskedadv.unfinished import close_unfinished, open_unfinished
+
+    engine = choose_engine(settings.engine)
+    folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
+    try:
+        run(table, settings, jobs=jobs, progress=_tell, folder=folder).save(output, overwrite=overwrite)
+    except BaseException:
+        close_unfinished(output, keep_results=True)
+        if folder.exists():
+            done = len(list(folder.glob("*.nc")))
+            click.echo(
+                f"{done} finished locales are kept in {folder}; the same command completes it.", err=True
+            )
+        raise
+    close_unfinished(output, keep_results=False)
+    return load(output)
 
 
 def print_summary(result: Fit) -> None:

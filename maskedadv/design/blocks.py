@@ -41,8 +41,15 @@ def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
     Raises
     ------
     WrongResponse
-        `binary` without a `correct` column, `soft` without `p_correct`.
+        `binary` without a `correct` column, `soft` without `p_correct`, `crm` without a logit.
     """
+    if response == "crm":
+        from maskedadv.design.logits import logit_values
+
+        values = logit_values(responses)
+        if np.isnan(values).all():
+            raise WrongResponse("response 'crm': every response is empty; nothing can be fitted.")
+        return values
     name = {"binary": "correct", "soft": "p_correct"}[response]
     values = getattr(responses, name)
     if values is None:

@@ -5,6 +5,6 @@ through CmdStanPy. Same programs, same names of variables in and out.
 """
 
 from maskedadv.engines.choose import choose_engine
-from maskedadv.engines.protocol import Engine, Optimum
+from maskedadv.engines.protocol import Chains, Engine, Optimum, Sampler
 
-__all__ = ["Engine", "Optimum", "choose_engine"]
+__all__ = ["Chains", "Engine", "Optimum", "Sampler", "choose_engine"]

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,8 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from maskedadv.engines.protocol import Data, Optimum, Values
+from maskedadv.engines.console import console_lines
+from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
 from maskedadv.errors import EngineFailed, EngineMissing
 from maskedadv.programs import program_text
 
@@ -85,6 +86,60 @@ class CmdStan:
                 raise EngineFailed(f"CmdStan could not evaluate '{program}': {error}") from error
         row = table.iloc[0].to_numpy(dtype=np.float64)
         return float(row[0]), row[1:]
+
+    def sample(
+        self,
+        program: str,
+        data: Data,
+        inits: Sequence[Values],
+        sampler: Sampler,
+        *,
+        seed: int,
+        threads: int | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Chains:
+        """NUTS; one process a chain. See `Engine.sample`."""
+        model = _model(program)
+        total = sampler.warmup + sampler.draws
+        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+            try:
+                with console_lines(progress):
+                    fit = model.sample(
+                        data=_write(folder, "data.json", data),
+                        inits=[_write(folder, f"inits_{k}.json", v) for k, v in enumerate(inits)],
+                        chains=len(inits),
+                        parallel_chains=min(threads or os.cpu_count() or 1, len(inits)),
+                        threads_per_chain=1,
+                        force_one_process_per_chain=True,
+                        seed=seed,
+                        iter_warmup=sampler.warmup,
+                        iter_sampling=sampler.draws,
+                        adapt_delta=sampler.adapt_delta,
+                        max_treedepth=sampler.max_treedepth,
+                        metric=sampler.metric,
+                        sig_figs=12,
+                        refresh=max(1, total // 5) if progress else None,
+                        show_progress=False,
+                        show_console=progress is not None,
+                        output_dir=folder,
+                    )
+                return read_chains(fit)
+            except (RuntimeError, ValueError, OSError) as error:
+                raise EngineFailed(f"CmdStan could not sample '{program}': {error}") from error
+
+
+def read_chains(fit: Any) -> Chains:
+    """Draws of a `CmdStanMCMC` with the chains first."""
+    variables = {}
+    for name, values in fit.stan_variables().items():
+        # CmdStanPy gives chains one after the other, and drops the axis of containers of length one.
+        shape = fit.metadata.stan_vars[name].dimensions
+        variables[name] = np.asarray(values, dtype=np.float64).reshape(fit.chains, -1, *shape)
+    columns = list(fit.method_variables().values())
+    stats = {
+        name: np.asarray(column).reshape(fit.chains, -1) for name, column in zip(STATS, columns, strict=True)
+    }
+    return Chains(variables, stats)
 
 
 def installed_version() -> tuple[int, int]:

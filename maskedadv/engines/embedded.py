@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.engines.protocol import Data, Optimum, Values
+from maskedadv.engines.console import console_lines
+from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
 from maskedadv.errors import EngineFailed
 from maskedadv.programs import program_text
 
@@ -55,6 +57,40 @@ class Embedded:
         model = _model(program, data)
         density, gradient = model.log_prob_grad(model.unconstrain(_plain(values)))
         return float(density), np.asarray(gradient)
+
+    def sample(
+        self,
+        program: str,
+        data: Data,
+        inits: Sequence[Values],
+        sampler: Sampler,
+        *,
+        seed: int,
+        threads: int | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Chains:
+        """NUTS, with CmdStan's random number streams; see `Engine.sample`."""
+        total = sampler.warmup + sampler.draws
+        try:
+            model = _model(program, data)
+            with console_lines(progress):
+                fit = model.sample(
+                    chains=len(inits),
+                    inits=np.stack([model.unconstrain(_plain(values)) for values in inits]),
+                    seed=seed,
+                    warmup=sampler.warmup,
+                    samples=sampler.draws,
+                    delta=sampler.adapt_delta,
+                    max_depth=sampler.max_treedepth,
+                    metric=sampler.metric,
+                    parallel_chains=threads,
+                    refresh=max(1, total // 5) if progress else 0,
+                )
+        except (RuntimeError, ValueError) as error:
+            raise EngineFailed(f"the embedded engine could not sample '{program}': {error}") from error
+        variables = {name: np.asarray(fit.draws(name), dtype=np.float64) for name in fit.variables}
+        stats = {name: fit.sampler_stats[:, :, k] for k, name in enumerate(STATS)}
+        return Chains(variables, stats)
 
 
 def _require_main_thread() -> None:

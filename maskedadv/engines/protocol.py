@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,6 +29,37 @@ class Optimum:
     log_density: float
 
 
+STATS = ("lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "energy")
+"""ArviZ's names of Stan's sampler columns, in Stan's order: lp__, accept_stat__, stepsize__, ..."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How NUTS is run; Stan's own names and meanings."""
+
+    warmup: int = 1000
+    draws: int = 1000
+    adapt_delta: float = 0.9
+    max_treedepth: int = 10
+    metric: str = "diag_e"
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Draws after warmup.
+
+    Attributes
+    ----------
+    variables
+        Every variable of the program by name, shape (chains, draws, *declared shape).
+    stats
+        `STATS`, shape (chains, draws).
+    """
+
+    variables: dict[str, NDArray[np.float64]]
+    stats: dict[str, NDArray[np.float64]]
+
+
 class Engine(Protocol):
     """Runs a Stan program by name (`rasch_joint`, ...)."""
 
@@ -51,3 +82,29 @@ class Engine(Protocol):
 
     def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:
         """Log density and its gradient on the unconstrained scale at constrained `values`."""
+
+    def sample(
+        self,
+        program: str,
+        data: Data,
+        inits: Sequence[Values],
+        sampler: Sampler,
+        *,
+        seed: int,
+        threads: int | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Chains:
+        """Draw from the program's posterior by NUTS, one chain from each of `inits`.
+
+        Parameters
+        ----------
+        threads
+            Chains run at the same time; None for one a core. Changes no number.
+        progress
+            Called with a line of text now and then, per chain.
+
+        Raises
+        ------
+        EngineFailed
+            A chain could not be started or stopped early.
+        """

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from maskedadv.fitting.run import Fitted
     from maskedadv.fitting.settings import Settings
 
+ROWS_SHARED = {"bootstrap": "replicate", "posterior": "draw"}
+"""Kinds of uncertainty whose rows are drawn for both blocks of a locale at once, and what a row is called."""
+
 
 def cell_index(responses: Responses, fitted: Fitted, locale: str, pivot: str) -> NDArray[np.intp]:
     """Cell of every (model, query) in a block, -1 where there is none, shape (J, 2)."""
@@ -94,15 +97,15 @@ def _keys(responses: Responses, kind: str, locale: str, subset: int, fitted: Fit
     n_rows = len(fitted.estimate.uncertainty)
     if kind == "robust" and n_rows == len(fitted.block.item):
         return responses.items[fitted.block.item]
-    if kind == "bootstrap":
-        return np.array([f"replicate {b}" for b in range(n_rows)], dtype=object)
+    if kind in ROWS_SHARED:
+        return np.array([f"{ROWS_SHARED[kind]} {b}" for b in range(n_rows)], dtype=object)
     place = locale if len(fitted.locales) == 1 else "all"
     return np.array([f"{place} {SUBSETS[subset]} {d}" for d in range(n_rows)], dtype=object)
 
 
 def _join(kind: str, rows: list[NDArray[np.float64]], keys: list[NDArray[np.object_]]) -> Uncertainty:
-    """Blocks share replicates under the bootstrap; otherwise their rows stand one below the other."""
-    if kind == "bootstrap" and rows:
+    """Blocks share replicates and draws; otherwise their rows stand one below the other."""
+    if kind in ROWS_SHARED and rows:
         longest = max(range(len(rows)), key=lambda k: len(rows[k]))
         total = np.zeros_like(rows[longest])
         for part in rows:

@@ -12,6 +12,7 @@ from maskedadv.design.blocks import Block
 from maskedadv.engines import Engine
 from maskedadv.fitting.bootstrap import item_weights
 from maskedadv.fitting.estimate import BlockEstimate
+from maskedadv.fitting.fit_crm import fit_crm
 from maskedadv.fitting.fit_joint import fit_joint
 from maskedadv.fitting.fit_marginal import fit_marginal
 from maskedadv.fitting.settings import Settings
@@ -74,7 +75,9 @@ def estimate_block(
         if done and done % 100 == 0:
             tell(f"{name}: replicate {done} of {settings.replicates}")
 
-    fitter = fit_joint if estimator == "joint" else fit_marginal
+    fitter = fit_marginal if estimator == "marginal" else fit_joint
+    if settings.response == "crm":
+        fitter = fit_crm
     return fitter(
         block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights, tick=tick
     )

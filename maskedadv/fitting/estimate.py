@@ -29,7 +29,7 @@ class BlockEstimate:
     uncertainty : shape (K, C)
         `robust`: influence of every item, and `information`: principal directions, so that the covariance
         of the abilities is uncertainty.T @ uncertainty; `bootstrap`: the replicates themselves, NaN where
-        a replicate has no finite estimate.
+        a replicate has no finite estimate; `posterior`: the draws.
     sigma, sigma_sd : logit
         Standard deviation of the difficulties and its standard error (`marginal`), else NaN.
     log_likelihood : at the maximum, summed over parts
@@ -37,6 +37,8 @@ class BlockEstimate:
     converged : whether the gradient is zero to rounding
     typical_cells : median number of cells that answered an informative item
     bound : -1 or 1 if σ stopped at its lower or upper bound, else 0
+    estimator : joint or marginal where the fit chose by itself, else empty
+    noise : sd of one continuous response (logit), else NaN
     """
 
     ability: Array
@@ -54,6 +56,8 @@ class BlockEstimate:
     converged: bool
     typical_cells: float
     bound: int = 0
+    estimator: str = ""
+    noise: float = np.nan
 
 
 def start_abilities(answers: Array) -> Array:

@@ -31,7 +31,8 @@ def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, A
         row = {
             "locale": _place(f),
             "subset": SUBSETS[f.block.subset],
-            "estimator": "joint" if np.isnan(e.sigma) and settings.estimator != "marginal" else "marginal",
+            "estimator": e.estimator
+            or ("joint" if np.isnan(e.sigma) and settings.estimator != "marginal" else "marginal"),
             "cells": cells,
             "items": items,
             "answers": int((~np.isnan(f.block.answers)).sum()),
@@ -40,6 +41,7 @@ def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, A
             "typical_cells_per_item": e.typical_cells,
             "sigma": e.sigma,
             "sigma_sd": e.sigma_sd,
+            "noise": e.noise,
             "log_likelihood": e.log_likelihood,
             "gradient": e.gradient,
             "converged": e.converged,
@@ -70,7 +72,7 @@ def item_frame(responses: Responses, fitted: Sequence[Fitted]) -> pd.DataFrame:
                     "difficulty": f.estimate.difficulty,
                     "sd": f.estimate.difficulty_sd,
                     "answers": (~np.isnan(answers)).sum(axis=0),
-                    "right": np.nansum(answers, axis=0),
+                    "right": np.nansum(answers, axis=0) if np.isnan(f.estimate.noise) else np.nan,
                     "informative": f.estimate.informative,
                 }
             )
@@ -87,7 +89,7 @@ def warn(
     if bad:
         out.append(f"not converged: {_some(bad)}; the gradient is not zero, do not use these numbers.")
     few = [f for f in fitted if np.isnan(f.estimate.sigma) and f.estimate.typical_cells < FEW_CELLS]
-    few = [f for f in few if settings.estimator != "marginal"]
+    few = [f for f in few if settings.estimator != "marginal" and settings.response != "crm"]
     if few:
         least = max(2.0, min(f.estimate.typical_cells for f in few))
         out.append(
@@ -122,12 +124,13 @@ def warn(
     if unknown and noted:
         out.append(f"{noted} global or local gaps are not known; the note column says why.")
     silent = sum(int((~f.estimate.informative).sum()) for f in fitted)
-    if silent:
+    if silent and settings.method == "optimize" and settings.response != "crm":
         total = sum(f.block.answers.shape[1] for f in fitted)
+        marginal = [f for f in fitted if not np.isnan(f.estimate.sigma)]
         role = (
-            "they carry no information on joint gaps and were set aside"
-            if settings.estimator == "joint"
-            else "they inform sigma only, or were set aside under joint"
+            "they inform sigma only"
+            if marginal
+            else "they carry no information on joint gaps and were set aside"
         )
         out.append(
             f"{silent} of {total} items (summed over blocks) were answered alike by every cell; {role}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from maskedadv import __version__
 from maskedadv.cube import build_cube
@@ -21,12 +22,15 @@ from maskedadv.design.blocks import (
     observed_values,
     require_shared_items,
 )
-from maskedadv.design.floor import Dropped, apply_floor
+from maskedadv.design.floor import Dropped, apply_floor, cell_accuracy
+from maskedadv.design.logits import clipped_note, rated_values
 from maskedadv.engines import Engine, choose_engine
 from maskedadv.errors import BadSetting, NotEstimable
 from maskedadv.fitting.assemble import assemble_locale
 from maskedadv.fitting.blocks import estimate_blocks
 from maskedadv.fitting.estimate import BlockEstimate
+from maskedadv.fitting.nuts.priors import Priors
+from maskedadv.fitting.nuts.run import estimate_locales
 from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
 from maskedadv.responses import SUBSETS, Responses, read_responses
@@ -48,17 +52,24 @@ def fit(
     responses: str | Path | pd.DataFrame | Responses,
     *,
     method: str = "optimize",
-    estimator: str = "joint",
+    estimator: str | None = None,
     response: str = "binary",
     locale: str | Sequence[str] | None = None,
     scope: str = "locale",
     pivot: str = "en",
     min_accuracy: float = 0.35,
-    interval: str = "robust",
+    interval: str | None = None,
     level: float = 0.95,
     replicates: int = 1000,
     engine: str = "auto",
     seed: int = 1,
+    chains: int = 4,
+    warmup: int = 1000,
+    draws: int = 1000,
+    adapt_delta: float = 0.9,
+    max_treedepth: int = 10,
+    metric: str = "diag_e",
+    priors: Mapping[str, float] | Priors | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Fit:
@@ -69,13 +80,16 @@ def fit(
     responses
         A response table: path, DataFrame or `Responses`; see `read_responses` for its columns.
     method
-        `optimize`: maximum likelihood.
+        `optimize`: maximum likelihood. `nuts`: the full posterior, see docs/nuts.md.
     estimator
-        `joint`: abilities and sum-to-zero difficulties both free, the paper's estimator; inflates gaps by
-        C/(C − 1) for C cells an item. `marginal`: difficulties integrated out over N(0, σ), σ estimated;
-        unbiased with few models too. `auto`: `marginal` below 40 cells an item, else `joint`.
+        Under `optimize`, `joint` (default): abilities and sum-to-zero difficulties both free, the paper's
+        estimator; inflates gaps by C/(C − 1) for C cells an item. `marginal`: difficulties integrated out
+        over N(0, σ), σ estimated; unbiased with few models too. `auto`: `marginal` below 40 cells an item,
+        else `joint`. Under `nuts` all give one posterior: `joint` samples difficulties, `marginal` integrates
+        them out and draws them back, `auto` (default) takes the cheaper.
     response
-        `binary`: `correct`. `soft`: Bernoulli quasi-likelihood on `p_correct`.
+        `binary`: `correct`. `soft`: Bernoulli quasi-likelihood on `p_correct` (`optimize` only). `crm`:
+        continuous response model, normal on `crm_logit` or the logit of `p_correct`.
     locale
         Local languages to fit; None fits every language but the pivot.
     scope
@@ -87,7 +101,8 @@ def fit(
         A model is left out of a locale unless its accuracy exceeds this in each of its cells; 0 keeps all.
     interval
         `robust`: sandwich, clustered by item. `information`: from the information matrix, the model taken
-        as true. `bootstrap`: items resampled, percentile interval.
+        as true. `bootstrap`: items resampled, percentile interval. `nuts` has equal-tailed posterior
+        intervals.
     level
         Coverage of the intervals.
     replicates
@@ -96,8 +111,12 @@ def fit(
         `auto`, `cmdstan` or `embedded`.
     seed
         Seed of the bootstrap (and of Stan).
+    chains, warmup, draws, adapt_delta, max_treedepth, metric
+        NUTS: number of chains, iterations of each before and after adaptation has ended, Stan's tuning.
+    priors
+        NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/priors.md.
     jobs
-        Blocks fitted at the same time; changes no number.
+        Blocks (locales, under `nuts`) fitted at the same time; changes no number.
     progress
         Called with a line of text as blocks are finished.
 
@@ -121,29 +140,49 @@ def fit(
     chosen = (locale,) if isinstance(locale, str) else locale
     settings = Settings(
         method=method,
-        estimator=estimator,
+        estimator=estimator or "",
         response=response,
         locale=None if chosen is None else tuple(chosen),
         scope=scope,
         pivot=pivot,
         min_accuracy=float(min_accuracy),
-        interval=interval,
+        interval=interval or "",
         level=float(level),
         replicates=replicates,
         engine=engine,
         seed=seed,
+        chains=chains,
+        warmup=warmup,
+        draws=draws,
+        adapt_delta=float(adapt_delta),
+        max_treedepth=max_treedepth,
+        metric=metric,
+        priors=priors,
     )
     if not isinstance(jobs, int) or jobs < 1:
         raise BadSetting(f"jobs must be a whole number of 1 or more (is {jobs!r}).")
     return run(read_responses(responses), settings, jobs=jobs, progress=progress)
 
 
-def run(responses: Responses, settings: Settings, *, jobs: int = 1, progress: Progress | None = None) -> Fit:
-    """Fit a checked table under checked settings; see `fit`."""
+def run(
+    responses: Responses,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> Fit:
+    """Fit a checked table under checked settings; see `fit`.
+
+    Parameters
+    ----------
+    folder
+        Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
+    """
     values = observed_values(responses, settings.response)
     locales = choose_locales(responses, settings.locale, settings.pivot)
     require_shared_items(responses, values, locales, settings.pivot)
-    rated = responses.correct if responses.correct is not None else values
+    rated = rated_values(responses, settings.response)
     keep, dropped = apply_floor(responses, rated, locales, settings.pivot, settings.min_accuracy)
     engine = choose_engine(settings.engine)
     tell = progress or (lambda _: None)
@@ -155,16 +194,24 @@ def run(responses: Responses, settings: Settings, *, jobs: int = 1, progress: Pr
         )
         if block is not None:
             blocks.append((block, served))
-    estimates = estimate_blocks(
-        [(block, _name(block, served)) for block, served in blocks],
-        settings,
-        engine,
-        n_items=len(responses.items),
-        jobs=jobs,
-        tell=tell,
-    )
+    if settings.method == "nuts":
+        estimates, posteriors = estimate_locales(
+            blocks, responses, settings, engine, jobs=jobs, tell=tell, folder=folder
+        )
+    else:
+        posteriors = {}
+        estimates = estimate_blocks(
+            [(block, _name(block, served)) for block, served in blocks],
+            settings,
+            engine,
+            n_items=len(responses.items),
+            jobs=jobs,
+            tell=tell,
+        )
     fitted = [Fitted(b, served, e) for (b, served), e in zip(blocks, estimates, strict=True)]
-    return _collect(responses, settings, engine, locales, fitted, dropped)
+    return replace(
+        _collect(responses, settings, engine, locales, fitted, dropped, rated), posteriors=posteriors
+    )
 
 
 def _name(block: Block, served: tuple[str, ...]) -> str:
@@ -187,11 +234,15 @@ def _collect(
     locales: list[str],
     fitted: list[Fitted],
     dropped: list[Dropped],
+    rated: NDArray[np.float64],
 ) -> Fit:
     parts, uncertainty = [], {}
     for locale in locales:
         own = {f.block.subset: f for f in fitted if locale in f.locales}
         part, spread = assemble_locale(responses, settings, locale, own)
+        if settings.response == "crm":  # the blocks' answers are logits
+            accuracy, _ = cell_accuracy(responses, rated, locale, settings.pivot)
+            part = replace(part, accuracy=np.where(part.n_items > 0, accuracy, np.nan))
         parts.append(part)
         uncertainty[locale] = spread
     models = [str(m) for m in responses.models]
@@ -215,6 +266,10 @@ def _collect(
         "locales": locales,
         "dropped": [asdict(d) for d in dropped],
         "blocks": block_rows(settings, fitted),
-        "warnings": [*responses.notes, *warn(settings, fitted, dropped, cube)],
+        "warnings": [
+            *responses.notes,
+            *clipped_note(responses, settings.response),
+            *warn(settings, fitted, dropped, cube),
+        ],
     }
     return Fit(settings, cube, item_frame(responses, fitted), uncertainty, info)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from maskedadv.errors import BadSetting
+from maskedadv.fitting.nuts.priors import Priors, make_priors
 
-METHODS = ("optimize",)
+METHODS = ("optimize", "nuts")
 ESTIMATORS = ("joint", "marginal", "auto")
-RESPONSES = ("binary", "soft")
+RESPONSES = ("binary", "soft", "crm")
 SCOPES = ("locale", "joint")
-INTERVALS = ("robust", "information", "bootstrap")
+INTERVALS = ("robust", "information", "bootstrap", "posterior")
+METRICS = ("diag_e", "dense_e", "unit_e")
 
 
 @dataclass(frozen=True)
@@ -19,20 +21,33 @@ class Settings:
     """What a fit was asked to do; see `maskedadv.fit` for each field."""
 
     method: str = "optimize"
-    estimator: str = "joint"
+    estimator: str = ""  # empty: joint under optimize, auto under nuts
     response: str = "binary"
     locale: tuple[str, ...] | None = None
     scope: str = "locale"
     pivot: str = "en"
     min_accuracy: float = 0.35
-    interval: str = "robust"
+    interval: str = ""  # empty: robust under optimize, posterior under nuts
     level: float = 0.95
     replicates: int = 1000
     engine: str = "auto"
     seed: int = 1
+    chains: int = 4
+    warmup: int = 1000
+    draws: int = 1000
+    adapt_delta: float = 0.9
+    max_treedepth: int = 10
+    metric: str = "diag_e"
+    priors: Mapping[str, float] | Priors | None = None
 
     def __post_init__(self) -> None:
         _one_of("method", self.method, METHODS)
+        nuts = self.method == "nuts"
+        if not self.estimator:
+            object.__setattr__(self, "estimator", "auto" if nuts else "joint")
+        if not self.interval:
+            object.__setattr__(self, "interval", "posterior" if nuts else "robust")
+        object.__setattr__(self, "priors", asdict(make_priors(self.priors)) if nuts else None)
         _one_of("estimator", self.estimator, ESTIMATORS)
         _one_of("response", self.response, RESPONSES)
         _one_of("scope", self.scope, SCOPES)
@@ -44,6 +59,32 @@ class Settings:
             raise BadSetting(f"replicates must be a whole number of 2 or more (is {self.replicates!r}).")
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**31:
             raise BadSetting(f"seed must be a whole number from 0 to 2147483647 (is {self.seed!r}).")
+        _whole("chains", self.chains, 1, 64)
+        _whole("warmup", self.warmup, 1, 10**6)
+        _whole("draws", self.draws, 4, 10**6)
+        _whole("max_treedepth", self.max_treedepth, 1, 20)
+        _between("adapt_delta", self.adapt_delta, 0.0, 1.0)
+        _one_of("metric", self.metric, METRICS)
+        self._agree()
+
+    def _agree(self) -> None:
+        """Refuse settings that exclude each other."""
+        if self.method == "nuts":
+            if self.response == "soft":
+                raise BadSetting(
+                    "response 'soft' is a quasi-likelihood and has no posterior; use binary, crm or "
+                    "method 'optimize'."
+                )
+            if self.scope == "joint":
+                raise BadSetting("scope 'joint' goes with method 'optimize' only; nuts fits each locale.")
+            if self.interval != "posterior":
+                raise BadSetting(f"interval '{self.interval}' goes with method 'optimize' only.")
+        elif self.interval == "posterior":
+            raise BadSetting("interval 'posterior' goes with method 'nuts' only.")
+        if self.response == "crm" and self.estimator == "marginal":
+            raise BadSetting(
+                "response 'crm' has no marginal estimator; joint does not inflate its gaps, use that."
+            )
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
@@ -54,3 +95,8 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 def _between(name: str, value: float, low: float, high: float) -> None:
     if not low < value < high:
         raise BadSetting(f"{name} must lie between {low:g} and {high:g} (is {value!r}).")
+
+
+def _whole(name: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadSetting(f"{name} must be a whole number from {low} to {high} (is {value!r}).")

@@ -1,0 +1,1 @@
+"""The full posterior of one locale after another by NUTS."""

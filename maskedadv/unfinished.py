@@ -1,0 +1,65 @@
+"""Runs that take long keep what is finished: a folder beside the output, completed by the same command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from maskedadv import __version__
+from maskedadv.errors import OutputExists
+from maskedadv.fitting.settings import Settings
+
+
+def unfinished_folder(output: Path) -> Path:
+    """Where a run that will write `output` keeps its finished locales."""
+    output = output.absolute()
+    return output.with_name(f"{output.name}.unfinished")
+
+
+def open_unfinished(
+    output: Path, fingerprint: str, settings: Settings, engine: str, *, overwrite: bool
+) -> Path:
+    """Make the folder, or take up the one that the same run left behind.
+
+    Raises
+    ------
+    OutputExists
+        It holds another run, and `overwrite` is not given.
+    """
+    folder = unfinished_folder(output)
+    own = {
+        "maskedadv": __version__,
+        "engine": engine,
+        "fingerprint": fingerprint,
+        "settings": asdict(settings),
+    }
+    text = json.dumps(own, indent=1, ensure_ascii=False)
+    note = folder / "run.json"
+    if folder.exists():
+        try:
+            same = json.loads(note.read_text("utf-8")) == json.loads(text)
+        except (OSError, ValueError):
+            same = False
+        if same and not overwrite:
+            return folder
+        if not overwrite:
+            raise OutputExists(
+                f"{folder} holds the finished locales of another, interrupted run; run that command again to "
+                "complete it, give --overwrite to drop it, or another folder."
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    partial = folder / f".run.json.{os.getpid()}"
+    partial.write_text(text, "utf-8")
+    os.replace(partial, note)
+    return folder
+
+
+def close_unfinished(output: Path, *, keep_results: bool) -> None:
+    """Remove the folder: with everything, or (`keep_results`) only if no locale is finished in it."""
+    folder = unfinished_folder(output)
+    if not (keep_results and any(folder.glob("*.nc"))):
+        shutil.rmtree(folder, ignore_errors=True)

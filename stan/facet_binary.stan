@@ -1,0 +1,53 @@
+/* The posterior of one locale, right/wrong answers: P(y = 1) = inv_logit(ability - difficulty).
+
+   CA and CS items are disjoint and every ability belongs to one subset, so each subset's difficulties sum
+   to zero on their own. Difficulties of a subset ~ N(0, sigma_b) over its items, anchored; abilities of a
+   model over its four cells are jointly normal. facet_binary_marginal.stan is the same model with the
+   difficulties integrated out; there the anchor is the population of items, here the items asked, hence
+   the variance of their mean in the prior of a subset's level (level_variance). */
+functions {
+#include functions/facet.stan
+#include functions/binary.stan
+}
+data {
+#include functions/facet_data.stan
+  // Items of each subset; a subset without items comes as one item that nobody saw.
+  int<lower=1> I_ca;
+  int<lower=1> I_cs;
+  matrix<lower=0, upper=1>[2 * J, I_ca] seen_ca;  // 1 where an answer was observed
+  matrix<lower=0, upper=1>[2 * J, I_cs] seen_cs;
+  vector<lower=0>[2 * J] cell_total_ca;    // right answers of each cell
+  vector<lower=0>[2 * J] cell_total_cs;
+  vector<lower=0>[I_ca] item_total_ca;
+  vector<lower=0>[I_cs] item_total_cs;
+}
+parameters {
+  matrix[centred ? J : 0, 4] ability_centred;
+  matrix[4, centred ? 0 : J] standard;
+  sum_to_zero_vector[I_ca] difficulty_ca;  // logit
+  sum_to_zero_vector[I_cs] difficulty_cs;
+  row_vector[4] facet_mean;
+  vector<lower=0>[4] facet_spread;
+  cholesky_factor_corr[4] correlation_root;
+  vector<lower=0>[2] sigma_b;              // sd of a subset's difficulties, logit
+}
+transformed parameters {
+  matrix[J, 4] ability = centred ? ability_centred
+                         : from_standard(standard, facet_mean, facet_spread, correlation_root);  // logit
+}
+model {
+  vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';
+  vector[2] level_variance = square(spread) ./ [I_ca, I_cs]';
+  target += rasch_margins(cells_of(ability, 1), difficulty_ca, seen_ca, cell_total_ca, item_total_ca);
+  target += rasch_margins(cells_of(ability, 2), difficulty_cs, seen_cs, cell_total_cs, item_total_cs);
+  target += anchored_normal_lpdf(difficulty_ca | spread[1]);
+  target += anchored_normal_lpdf(difficulty_cs | spread[2]);
+#include functions/facet_priors.stan
+}
+generated quantities {
+#include functions/facet_gaps.stan
+  vector[2 * J] cell_rep_ca = replicate_cells_rng(cells_of(ability, 1), difficulty_ca, seen_ca);
+  vector[2 * J] cell_rep_cs = replicate_cells_rng(cells_of(ability, 2), difficulty_cs, seen_cs);
+  vector[I_ca] item_rep_ca = replicate_items_rng(cells_of(ability, 1), difficulty_ca, seen_ca);
+  vector[I_cs] item_rep_cs = replicate_items_rng(cells_of(ability, 2), difficulty_cs, seen_cs);
+}

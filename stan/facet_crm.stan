@@ -1,0 +1,55 @@
+/* The posterior of one locale, continuous responses (Samejima 1973, doi:10.1007/BF02291114):
+   x = logit of the probability on the right option ~ N(ability - difficulty, noise of the subset).
+   Everything else as in facet_binary.stan. */
+functions {
+#include functions/facet.stan
+#include functions/crm.stan
+}
+data {
+#include functions/facet_data.stan
+  // Items of each subset; a subset without items comes as one item that nobody saw.
+  int<lower=1> I_ca;
+  int<lower=1> I_cs;
+  matrix<lower=0, upper=1>[2 * J, I_ca] seen_ca;  // 1 where a response was observed
+  matrix<lower=0, upper=1>[2 * J, I_cs] seen_cs;
+  vector[2 * J] cell_total_ca;             // sum of each cell's responses
+  vector[2 * J] cell_total_cs;
+  vector[I_ca] item_total_ca;
+  vector[I_cs] item_total_cs;
+  vector<lower=0>[2] sum_of_squares;       // of a subset's responses
+  vector<lower=0>[2] prior_noise;          // median and log-sd of the noise
+}
+parameters {
+  matrix[centred ? J : 0, 4] ability_centred;
+  matrix[4, centred ? 0 : J] standard;
+  sum_to_zero_vector[I_ca] difficulty_ca;  // logit
+  sum_to_zero_vector[I_cs] difficulty_cs;
+  row_vector[4] facet_mean;
+  vector<lower=0>[4] facet_spread;
+  cholesky_factor_corr[4] correlation_root;
+  vector<lower=0>[2] sigma_b;              // sd of a subset's difficulties, logit
+  vector<lower=0>[2] noise;                // sd of a response, logit
+}
+transformed parameters {
+  matrix[J, 4] ability = centred ? ability_centred
+                         : from_standard(standard, facet_mean, facet_spread, correlation_root);  // logit
+}
+model {
+  vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';
+  vector[2] level_variance = square(spread) ./ [I_ca, I_cs]';
+  target += crm_margins(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca, cell_total_ca,
+                        item_total_ca, sum_of_squares[1]);
+  target += crm_margins(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs, cell_total_cs,
+                        item_total_cs, sum_of_squares[2]);
+  target += anchored_normal_lpdf(difficulty_ca | spread[1]);
+  target += anchored_normal_lpdf(difficulty_cs | spread[2]);
+  noise ~ lognormal(log(prior_noise[1]), prior_noise[2]);
+#include functions/facet_priors.stan
+}
+generated quantities {
+#include functions/facet_gaps.stan
+  vector[2 * J] cell_rep_ca = replicate_rng(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca);
+  vector[2 * J] cell_rep_cs = replicate_rng(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs);
+  vector[I_ca] item_rep_ca = replicate_rng(-difficulty_ca, -cells_of(ability, 1), noise[1], seen_ca');
+  vector[I_cs] item_rep_cs = replicate_rng(-difficulty_cs, -cells_of(ability, 2), noise[2], seen_cs');
+}
