@@ -60,10 +60,7 @@ def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequ
         )
     if frame.empty:
         raise EmptyTable(f"{what} has a header but no rows.")
-    for name in names:
-        if isinstance(source, pd.DataFrame) or frame[name].dtype != "str":
-            frame[name] = pd.Series([_text(value) for value in frame[name].tolist()], dtype="str")
-    return frame.fillna("")
+    return pd.DataFrame({name: _as_text(frame[name]) for name in names})
 
 
 def _read_file(path: Path, what: str) -> pd.DataFrame:
@@ -97,6 +94,14 @@ def _read_csv(path: Path, what: str) -> pd.DataFrame:
             ),
         )
     return table.to_pandas()
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    if column.dtype == "str":
+        return column.fillna("")
+    if pd.api.types.is_integer_dtype(column.dtype) and not column.hasnans:
+        return column.astype("str")
+    return pd.Series([_text(value) for value in column.tolist()], dtype="str")
 
 
 def _text(value: Any) -> str:

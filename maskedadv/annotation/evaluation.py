@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from dataclasses import dataclass, fields
@@ -45,6 +46,8 @@ class AnnotationResult:
         Agreement of a subject mapping with the model's categories.
     notes
         Things worth a look.
+    fingerprint
+        SHA-256 of tables and settings.
     """
 
     agreement: pd.DataFrame
@@ -54,6 +57,7 @@ class AnnotationResult:
     confusion: pd.DataFrame
     mapping: pd.DataFrame
     notes: tuple[str, ...]
+    fingerprint: str
 
     def to_json(self) -> str:
         """Everything as JSON; NaN becomes null."""
@@ -128,7 +132,16 @@ def evaluate(
                     level,
                 )
     frames = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return AnnotationResult(mapping=_mapping(machine, mapping), notes=tuple(notes), **frames)
+    mapped = _mapping(machine, mapping)
+    fingerprint = _fingerprint((n_resamples, level, seed, wanted), people, machine, mapped)
+    return AnnotationResult(mapping=mapped, notes=tuple(notes), fingerprint=fingerprint, **frames)
+
+
+def _fingerprint(settings: tuple[Any, ...], *frames: pd.DataFrame | None) -> str:
+    digest = hashlib.sha256(repr(settings).encode())
+    for frame in frames:
+        digest.update(b"" if frame is None else frame.to_csv(index=False).encode())
+    return digest.hexdigest()
 
 
 def _fields(

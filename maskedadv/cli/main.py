@@ -15,7 +15,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("maskedadv.cli.demo:command", "The main job on bundled real outcomes."),
     "check": ("maskedadv.cli.check:command", "What a response table holds, and can it be fitted."),
     "fit": ("maskedadv.cli.fit:command", "Estimate abilities and the three gaps."),
+    "import": ("maskedadv.cli.import_logs:command", "Logs of other programs as a response table."),
+    "from-accuracy": ("maskedadv.cli.from_accuracy:command", "Approximate gaps from published accuracies."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
+    "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
+    "validity": ("maskedadv.cli.validity:command", "Is a translated benchmark a proxy for a native one?"),
+    "annotation": ("maskedadv.cli.annotation:command", "Agreement of annotators, and of a model with them."),
     "doctor": ("maskedadv.cli.doctor:command", "Versions, engines, and a five-row trial of each."),
 }
 

@@ -24,12 +24,14 @@ def kendall_tau(x: Floats, y: Floats) -> tuple[float, float]:
     Raises
     ------
     NotEstimable
-        All scores of one side are equal.
+        All scores of one side are equal, or there are fewer than three models.
 
     References
     ----------
     Kendall (1945), doi:10.2307/2332303.
     """
+    if len(x) < 3:
+        raise NotEstimable(f"{len(x)} models, but a ranking needs 3")
     for name, scores in (("first", x), ("second", y)):
         if np.ptp(scores) == 0:
             raise NotEstimable(f"all {len(scores)} models have the same score on the {name} benchmark")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict, dataclass, fields
@@ -14,42 +13,16 @@ import numpy as np
 import pandas as pd
 
 from maskedadv import __version__
-from maskedadv.errors import BadPairing, NotEstimable
+from maskedadv.errors import NotEstimable
 from maskedadv.validity import analyses
-from maskedadv.validity.abilities import ability_scores, load_cubes
+from maskedadv.validity.inputs import Inputs, prepare
 from maskedadv.validity.locality import trend
-from maskedadv.validity.pairings import Pairing, PairingFile, read_pairings
-from maskedadv.validity.sampling import check_common_models, check_pairing, draw_sample, read_models
-from maskedadv.validity.scores import Scores, empty_scores, join_scores, read_scores
+from maskedadv.validity.pairings import Pairing, PairingFile
+from maskedadv.validity.sampling import draw_sample
+from maskedadv.validity.scores import Scores
 from maskedadv.validity.settings import Settings
 
-__all__ = ["Settings", "Study", "prepare", "study"]
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Checked inputs: scores by locale (abilities belong to one), models, pairings."""
-
-    pairings: tuple[Pairing, ...]
-    scores: dict[str, Scores]
-    models: pd.DataFrame
-    settings: Settings
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes of all scores, each once."""
-        return tuple(dict.fromkeys(note for scores in self.scores.values() for note in scores.notes))
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256 of everything the results depend on."""
-        digest = hashlib.sha256(json.dumps([asdict(p) for p in self.pairings], sort_keys=True).encode())
-        digest.update(json.dumps(asdict(self.settings), sort_keys=True).encode())
-        frames = [self.models, *(f for s in self.scores.values() for f in (s.table, s.counts, s.items))]
-        for frame in frames:
-            sorted_rows = frame.reset_index(drop=True).sort_values(list(frame.columns), ignore_index=True)
-            digest.update(sorted_rows.to_csv(index=False).encode())
-        return digest.hexdigest()
+__all__ = ["Settings", "Study", "study"]
 
 
 @dataclass(frozen=True)
@@ -104,71 +77,6 @@ class Study:
             else:
                 content[field.name] = asdict(value) if isinstance(value, Settings) else value
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def prepare(
-    pairings: str | Path | PairingFile,
-    scores: str | Path | pd.DataFrame | None = None,
-    models: str | Path | pd.DataFrame | None = None,
-    settings: Settings | None = None,
-) -> Inputs:
-    """Read and check everything a study needs, without computing anything.
-
-    Parameters
-    ----------
-    pairings
-        Path of a pairings file, or its content.
-    scores, models
-        Override the tables named in the pairings file.
-
-    Raises
-    ------
-    InputError
-        Some subclass of it; see the readers.
-    """
-    settings = settings or Settings()
-    plan = pairings if isinstance(pairings, PairingFile) else read_pairings(pairings)
-    score_source, model_source = _or(scores, plan.scores), _or(models, plan.models)
-    if model_source is None:
-        raise BadPairing(
-            'no model table: name it in the pairings file (models = "models.csv") or with --models.'
-        )
-    by_ability = settings.scores == "ability"
-    if by_ability and not plan.abilities:
-        raise BadPairing("scores by ability need [abilities.BENCHMARK] tables in the pairings file.")
-    if score_source is None and not by_ability:
-        raise BadPairing(
-            'no score table: name it in the pairings file (scores = "scores.csv") or with --table.'
-        )
-    table = empty_scores() if score_source is None else read_scores(score_source)
-    languages = sorted({pairing.language for pairing in plan.pairings})
-    by_locale = dict.fromkeys(languages, table)
-    if by_ability:
-        cubes = load_cubes(plan.abilities)
-        by_locale = {
-            code: join_scores(table, ability_scores(plan.abilities, cubes, code)) for code in languages
-        }
-        _check_abilities(plan)
-    inputs = Inputs(plan.pairings, by_locale, read_models(model_source), settings)
-    for pairing in inputs.pairings:
-        check_common_models(by_locale[pairing.language], inputs.models)
-        check_pairing(pairing, by_locale[pairing.language], inputs.models)
-    return inputs
-
-
-def _or(given: str | Path | pd.DataFrame | None, default: Path | None) -> str | Path | pd.DataFrame | None:
-    return default if given is None else given
-
-
-def _check_abilities(plan: PairingFile) -> None:
-    """Abilities and accuracies are different scales; a pairing does not mix them."""
-    have = {benchmark for benchmark, _ in plan.abilities}
-    for pairing in plan.pairings:
-        lacking = [b for b in (pairing.native, pairing.proxy) if b not in have]
-        if lacking:
-            raise BadPairing(
-                f"pairing {pairing.name!r}: scores by ability need [abilities.{lacking[0]}] in the file."
-            )
 
 
 def study(

@@ -9,7 +9,7 @@ import numpy as np
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.runner import Study
 
-_STRENGTH = {"robust": "robust", "marginal": "marginal", "null": "no"}
+_STRENGTH = {"robust": "Robust", "marginal": "Marginal", "null": "No"}
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -33,7 +33,7 @@ def verdict(study: Study, pairing: Pairing) -> str:
     main = _row(study.incremental, pairing=name, variant="main")
     evidence = _row(study.evidence, pairing=name)
     ranking = _row(study.ranking, pairing=name, group="ALL")
-    sentences = [f"{name}: {_headline(pairing, evidence['evidence'])}."]
+    sentences = [f"{_headline(pairing, evidence['evidence'])}."]
     if np.isfinite(main["beta"]):
         sentences += _regression(study, main, evidence)
     else:
@@ -48,7 +48,7 @@ def verdict(study: Study, pairing: Pairing) -> str:
 
 def _headline(pairing: Pairing, evidence: str) -> str:
     if evidence == "undetermined":
-        return evidence
+        return "Undetermined"
     beyond = f" beyond {' and '.join(pairing.controls)}" if pairing.controls else ""
     return f"{_STRENGTH[evidence]} evidence that {pairing.proxy} predicts {pairing.native}{beyond}"
 
@@ -82,7 +82,9 @@ def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) ->
     elif passed == refits:
         sentences.append(f"It holds without any one of the {refits} model families.")
     elif evidence["evidence"] != "null":
-        broken = evidence["breaks_without"].split("; ")
+        refit = study.refits
+        of_pairing = (refit["pairing"] == main["pairing"]) & (refit["kind"] == "family")
+        broken = list(refit.loc[of_pairing & ~refit["passes"].astype(bool), "left_out"])
         shown = ", ".join(broken[:5]) + (f" and {len(broken) - 5} more" if len(broken) > 5 else "")
         sentences.append(
             f"It holds in {passed} of {refits} refits without one family; it breaks without {shown}."

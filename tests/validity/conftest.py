@@ -111,6 +111,12 @@ def simulator() -> Callable[..., Simulated]:
 
 
 @pytest.fixture(scope="session")
+def aggregator() -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """From answers to accuracies."""
+    return aggregate
+
+
+@pytest.fixture(scope="session")
 def simulated() -> Simulated:
     """One simulated study."""
     return simulate(seed=1)

@@ -137,7 +137,7 @@ def test_abilities_with_standard_errors(rho: float, error: float) -> None:
     assert shares["beta ignoring the errors"] < shares["beta"]
 
 
-def test_classes_are_recovered(simulator: Callable) -> None:
+def test_classes_are_recovered(simulator: Callable, aggregator: Callable) -> None:
     """Over 60 simulated studies of seven pairings each: how often the class is the one built in."""
     from maskedadv.validity import Settings, study
 
@@ -145,7 +145,7 @@ def test_classes_are_recovered(simulator: Callable) -> None:
     for seed in range(60):
         simulated = simulator(seed)
         result = study(
-            simulated.plan, simulated.scores, simulated.models, Settings(n_resamples=500, repeats=1)
+            simulated.plan, aggregator(simulated.scores), simulated.models, Settings(n_resamples=500)
         )
         for pairing, evidence in result.evidence[["pairing", "evidence"]].itertuples(index=False):
             found[simulated.truth[pairing]].append(evidence == simulated.truth[pairing])

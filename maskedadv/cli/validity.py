@@ -1,0 +1,164 @@
+"""`maskedadv validity`: is a translated benchmark a valid proxy for a native one?"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maskedadv.cli.options import json_option
+from maskedadv.cli.text import WIDTH, clean, format_table, number
+
+if TYPE_CHECKING:
+    from maskedadv.validity import Study
+
+
+@click.group()
+def command() -> None:
+    """Is a translated benchmark a valid proxy for a native one?"""
+
+
+def inputs(function: Any) -> Any:
+    """PAIRINGS, and the options that say where scores come from."""
+    for option in (
+        click.option(
+            "--scores",
+            type=click.Choice(["accuracy", "ability"]),
+            default="accuracy",
+            show_default=True,
+            help="Accuracies of the score table, or abilities of fitted cubes with their uncertainty.",
+        ),
+        click.option("--models", type=click.Path(), help="Model table, instead of the one in PAIRINGS."),
+        click.option("--table", type=click.Path(), help="Score table, instead of the one in PAIRINGS."),
+        click.argument("pairings", type=click.Path(path_type=Path)),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command()
+@inputs
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for tables, figure and page.")
+@click.option("--resamples", "n_resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@click.option("--level", default=0.95, show_default=True, help="Level of intervals.")
+@click.option(
+    "--interval",
+    type=click.Choice(["expanded", "percentile"]),
+    default="expanded",
+    show_default=True,
+    help="Regression intervals: percentiles widened to t quantiles, or plain ones as in the paper.",
+)
+@click.option(
+    "--resample",
+    type=click.Choice(["models", "families"]),
+    default="models",
+    show_default=True,
+    help="What is drawn with replacement.",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="Level of the F test and of the refits.")
+@click.option("--repeats", default=200, show_default=True, help="Balanced halves drawn in Block A.")
+@click.option("--min-items", default=50, show_default=True, help="Block A: fewest items to interpret.")
+@click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
+@click.option("--overwrite", is_flag=True, help="Replace the results in the output folder.")
+@json_option
+def run(
+    pairings: Path,
+    table: str | None,
+    models: str | None,
+    output: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Run the study that PAIRINGS (a TOML file) describes; docs/validity.md has the format.
+
+    Prints the evidence class of every pairing with a verdict in words. With -o, writes Tables 5, 6, 7
+    and 25 to 31 as CSV and LaTeX, Figure 1, and a page (index.html) with all of them.
+    """
+    from maskedadv.outputs import check_folder, whole_folder
+    from maskedadv.validity import Settings, study
+    from maskedadv.validity.inputs import prepare
+
+    prepared = prepare(pairings, table, models, Settings(**settings))
+    if output is not None:
+        check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
+    _notes(prepared.notes)
+    result = study(prepared)
+    if output is not None:
+        from reports.validity_page import write_study
+
+        with whole_folder(output) as folder:
+            write_study(result, folder)
+        click.echo(f"Wrote {output / 'index.html'} and the tables beside it.", err=True)
+    click.echo(result.to_json() if as_json else _summary(result))
+
+
+@command.command()
+@inputs
+@json_option
+def check(pairings: Path, table: str | None, models: str | None, scores: str, as_json: bool) -> None:
+    """Say what a study of PAIRINGS would use, and what it could not do, without running it."""
+    from maskedadv.cli.text import to_json
+    from maskedadv.validity import Settings
+    from maskedadv.validity.inputs import overview, prepare
+
+    prepared = prepare(pairings, table, models, Settings(scores=scores))
+    _notes(prepared.notes)
+    rows = overview(prepared)
+    if as_json:
+        click.echo(to_json(rows))
+        return
+    header = ("pairing", "language", "models", "left out", "native CA+CS", "proxy CA+CS")
+    cells = [
+        (r["pairing"], r["language"], str(r["n_models"]), str(len(r["dropped"])), r["native"], r["proxy"])
+        for r in rows
+    ]
+    click.echo(format_table(header, cells, left=(0, 1)))
+    for row in rows:
+        for line in (*row["limits"], *(f"{model} is left out: {why}" for model, why in row["dropped"][:5])):
+            click.echo(_wrap(f"{row['pairing']}: {line}."))
+        if len(row["dropped"]) > 5:
+            click.echo(_wrap(f"{row['pairing']}: {len(row['dropped']) - 5} more models are left out."))
+
+
+def _notes(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        click.echo(_wrap(f"Note: {note}"), err=True)
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(clean(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _summary(study: Study) -> str:
+    """One line a pairing, then the verdicts."""
+    from maskedadv.cli.text import records
+    from maskedadv.validity.verdict import interval_text, p_text, verdict
+
+    tau = study.ranking.loc[study.ranking["group"] == "ALL"].set_index("pairing")
+    main = study.incremental.loc[study.incremental["variant"] == "main"].set_index("pairing")
+    rows = []
+    for row in records(study.evidence):
+        name = row["pairing"]
+        rows.append(
+            (
+                name,
+                number(main.loc[name, "n_models"], 0),
+                number(tau.loc[name, "tau"]),
+                number(main.loc[name, "delta_r2"], 3),
+                number(row["beta"]),
+                interval_text(row["beta_lower"], row["beta_upper"], 2).replace("NA", "-"),
+                p_text(row["p_f"]).replace("NA", "-"),
+                f"{row['lofo_passed']}/{row['lofo_refits']}" if row["lofo_refits"] else "-",
+                row["evidence"],
+            )
+        )
+    header = ("pairing", "n", "tau", "dR2", "beta", f"{study.settings.level:.0%} CI", "p", "LOFO", "evidence")
+    lines = [format_table(header, rows, left=(0, 8))]
+    lines += [
+        _wrap(f"{name}: {verdict(study, pairing)}")
+        for name, pairing in ((pairing.name, pairing) for pairing in study.pairings)
+    ]
+    return "\n\n".join(lines)

@@ -1,0 +1,296 @@
+"""Tables of a validity study, numbered as in Thellmann et al. (2026): 5, 6, 7 and 25 to 31."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from maskedadv.validity import Study
+from reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
+from reports.tables import Cell, Table, to_latex, write_csv
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A numbered table: a file name without suffix, words, every digit, and the form for readers."""
+
+    number: int
+    slug: str
+    title: str
+    note: str
+    frame: pd.DataFrame
+    table: Table
+
+    @property
+    def name(self) -> str:
+        """`table05_ranking`."""
+        return f"table{self.number:02d}_{self.slug}"
+
+
+def _lofo(row: Row) -> Cell:
+    shown = f"{row['lofo_passed']}/{row['lofo_refits']}" if row["lofo_refits"] else "n/a"
+    return Cell(shown, float(row["lofo_passed"]))
+
+
+def _passes(row: Row) -> Cell:
+    return Cell("n/a" if not row["left_out"] else "yes" if row["passes"] else "no")
+
+
+_PAIRING = text("Pairing", "pairing")
+_DELTA = estimate("ΔR²", "delta_r2", "delta_r2_lower", "delta_r2_upper")
+_BETA = estimate("β of proxy", "beta", "beta_lower", "beta_upper")
+_RANKING = [
+    _PAIRING,
+    whole("Models", "n_models"),
+    estimate("τ, all items", "tau", "lower", "upper", 2),
+    count("Top 3", "top3"),
+    count("Top 5", "top5"),
+    number("τ, CA", "tau_ca", 2),
+    number("τ, CS", "tau_cs", 2),
+]
+_INCREMENTAL = [
+    _PAIRING,
+    number("R², base", "r2_base"),
+    number("R², extended", "r2_ext"),
+    _DELTA,
+    _BETA,
+    p("p", "p_f"),
+    Column("LOFO", _lofo),
+    text("Evidence", "evidence"),
+]
+_SENSITIVITY = [
+    _PAIRING,
+    number("ΔR², main", "delta_r2"),
+    p("p, main", "p_f"),
+    estimate("ΔR², extra", "delta_r2_extra", "delta_r2_lower_extra", "delta_r2_upper_extra"),
+    estimate("β, extra", "beta_extra", "beta_lower_extra", "beta_upper_extra"),
+    p("p, extra", "p_f_extra"),
+]
+_BLOCK_A = [
+    text("Benchmark", "benchmark"),
+    text("Language", "language"),
+    whole("Models", "n_models"),
+    whole("CA items", "n_ca"),
+    whole("CS items", "n_cs"),
+    whole("Balanced", "n_balanced"),
+    estimate("τ [spread]", "tau", "lower", "upper", 2),
+    number("τ, all items", "tau_all", 2),
+]
+_RANKING_FULL = [
+    _PAIRING,
+    text("Items", "group"),
+    whole("Models", "n_models"),
+    whole("Native items", "n_items_native"),
+    whole("Proxy items", "n_items_proxy"),
+    estimate("τ", "tau", "lower", "upper", 2),
+    interval("Studentised", "lower_t", "upper_t", 2),
+    p("p", "p_value"),
+    count("Top 3", "top3"),
+    count("Top 5", "top5"),
+]
+_REGRESSION_FULL = [
+    _PAIRING,
+    whole("Models", "n_models"),
+    whole("df", "df_resid"),
+    number("R², base", "r2_base"),
+    number("R², ext.", "r2_ext"),
+    _DELTA,
+    number("F", "f", 2),
+    p("p", "p_f"),
+    _BETA,
+    number("SE", "beta_se"),
+    number("β std.", "beta_std"),
+    number("Adj. R², base", "adj_r2_base"),
+    number("Adj. R², ext.", "adj_r2_ext"),
+    number("CV R², base", "cv_r2_base"),
+    number("CV R², ext.", "cv_r2_ext"),
+    number("by family, base", "cv_r2_base_family"),
+    number("by family, ext.", "cv_r2_ext_family"),
+]
+_STRATIFIED = [
+    _PAIRING,
+    text("Items", "items"),
+    whole("Models", "n_models"),
+    number("R², base", "r2_base"),
+    _DELTA,
+    _BETA,
+    p("p", "p_f"),
+]
+_PARTIAL = [
+    _PAIRING,
+    number("All items", "main"),
+    number("CA", "CA"),
+    number("CS", "CS"),
+    number("Extra controls", "extra"),
+]
+_LEAVE_OUT = [
+    _PAIRING,
+    text("Left out", "left_out"),
+    whole("Models left", "n_models"),
+    number("β of proxy", "beta"),
+    p("p", "p"),
+    Column("Passes", _passes, numeric=False),
+]
+
+
+def exhibits(study: Study) -> tuple[Exhibit, ...]:
+    """All tables of a study, by number; a last column says why a number is not there."""
+    settings = study.settings
+    brackets = (
+        f"Brackets: {100 * settings.level:g}% intervals over {settings.n_resamples:,} resamples of the "
+        f"{settings.resample}."
+    )
+    full = (
+        "CV R²: one model held out at a time; by family: one family. β std.: in standard deviations of both "
+        f"scores. {brackets}"
+    )
+    ranking, incremental, sensitivity, partial = _side_by_side(study)
+    variants = study.incremental.assign(items=study.incremental["variant"].replace("main", "ALL"))
+    by_family = study.refits.loc[study.refits["kind"] == "family"].drop(columns="kind")
+    return (
+        _exhibit(
+            5,
+            "ranking",
+            "Ranking consistency",
+            "Kendall τ between native and proxy scores, and how many of the three and five best models the "
+            f"two share. {brackets}",
+            ranking,
+            _RANKING,
+        ),
+        _exhibit(
+            6,
+            "incremental",
+            "Incremental validity",
+            "Base: native score on the controls. Extended: the same and the proxy. p of the nested F test. "
+            "LOFO: refits without one model family that keep β > 0 with p < "
+            f"{settings.alpha:g}. {brackets}",
+            incremental,
+            _INCREMENTAL,
+        ),
+        _exhibit(
+            7,
+            "extra_control",
+            "Sensitivity to the extra controls",
+            f"The main regression, and the one with the pairing's extra_controls added. {brackets}",
+            sensitivity,
+            _SENSITIVITY,
+        ),
+        _exhibit(
+            25,
+            "block_a",
+            "CA against CS ranking inside one benchmark",
+            "Kendall τ on as many items of either subset, drawn anew in each repeat: mean, and 2.5% to 97.5% "
+            f"of the repeats. Subsets under {settings.min_items} items are reported, not interpreted.",
+            study.block_a,
+            _BLOCK_A,
+        ),
+        _exhibit(
+            26,
+            "ranking_full",
+            "Ranking consistency in full",
+            "Studentised: bootstrap-t interval on Fisher's z scale, closer to its level at high τ. Top k: "
+            "models among the k best on both; models tied at the k-th place count with their chance of being "
+            f"in. {brackets}",
+            study.ranking,
+            _RANKING_FULL,
+        ),
+        _exhibit(
+            27,
+            "incremental_full",
+            "Incremental validity in full",
+            full,
+            variants.loc[variants["variant"] == "main"],
+            _REGRESSION_FULL,
+        ),
+        _exhibit(
+            28,
+            "stratified",
+            "Incremental validity on CA and on CS items",
+            f"Native and proxy scores are both taken over the items named. {brackets}",
+            variants.loc[variants["variant"] != "extra"],
+            _STRATIFIED,
+        ),
+        _exhibit(
+            29,
+            "partial",
+            "Partial correlations",
+            "Correlation of native and proxy scores given the controls.",
+            partial,
+            _PARTIAL,
+        ),
+        _exhibit(
+            30,
+            "extra_control_full",
+            "The extra controls in full",
+            full,
+            variants.loc[variants["variant"] == "extra"],
+            _REGRESSION_FULL,
+        ),
+        _exhibit(
+            31,
+            "leave_one_family_out",
+            "Leave one family out",
+            "The extended regression without each model family; it passes with β > 0 and nominal p < "
+            f"{settings.alpha:g}.",
+            by_family,
+            _LEAVE_OUT,
+        ),
+    )
+
+
+def _exhibit(
+    number: int, slug: str, title: str, note: str, frame: pd.DataFrame, columns: Sequence[Column]
+) -> Exhibit:
+    explained = "reason" in frame.columns and (frame["reason"] != "").any()
+    shown = [*columns, text("Note", "reason")] if explained else columns
+    return Exhibit(number, slug, title, note, frame, build(frame, shown))
+
+
+def _side_by_side(study: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Frames of Tables 5, 6, 7 and 29, which put rows of the study side by side, one line a pairing."""
+    group = {name: part.set_index("pairing") for name, part in study.ranking.groupby("group")}
+    variant = {name: part.set_index("pairing") for name, part in study.incremental.groupby("variant")}
+    ranking = group["ALL"][["n_models", "tau", "lower", "upper", "p_value", "top3", "top5", "reason"]].assign(
+        tau_ca=group["CA"]["tau"], tau_cs=group["CS"]["tau"]
+    )
+    numbers = ["delta_r2", "delta_r2_lower", "delta_r2_upper", "beta", "beta_lower", "beta_upper", "p_f"]
+    rule = ["lofo_passed", "lofo_refits", "breaks_without", "evidence", "reason"]
+    incremental = variant["main"][["n_models", "df_resid", "r2_base", "r2_ext", *numbers]].join(
+        study.evidence.set_index("pairing")[rule]
+    )
+    extra = variant["extra"][["df_resid", *numbers]].add_suffix("_extra")
+    sensitivity = variant["main"][numbers].join(extra).assign(reason=variant["extra"]["reason"])
+    partial = pd.DataFrame({name: variant[name]["partial_r"] for name in ("main", "CA", "CS", "extra")})
+    order = [pairing.name for pairing in study.pairings]
+    ranking, incremental, sensitivity, partial = (
+        frame.loc[order].rename_axis("pairing").reset_index()
+        for frame in (ranking, incremental, sensitivity, partial)
+    )
+    return ranking, incremental, sensitivity, partial
+
+
+def other_frames(study: Study) -> dict[str, pd.DataFrame]:
+    """Further tables, CSV only: file name without suffix to frame."""
+    return {
+        "leave_one_model_out": study.refits.loc[study.refits["kind"] == "model"].drop(columns="kind"),
+        "influence": study.influence,
+        "variance_inflation": study.vif,
+        "figure1_locality": study.locality,
+        "figure1_trends": study.trends,
+        "dropped_models": study.dropped,
+    }
+
+
+def write_tables(study: Study, folder: Path) -> None:
+    """Every table as CSV with all digits, the numbered ones as LaTeX too."""
+    for exhibit in exhibits(study):
+        write_csv(exhibit.frame, folder / f"{exhibit.name}.csv")
+        latex = to_latex(exhibit.table, f"{exhibit.title}. {exhibit.note}", f"tab:{exhibit.name}")
+        for letter, command in (("τ", r"$\tau$"), ("β", r"$\beta$"), ("²", r"$^2$")):
+            latex = latex.replace(letter, command)
+        (folder / f"{exhibit.name}.tex").write_text(latex, "utf-8")
+    for name, frame in other_frames(study).items():
+        write_csv(frame, folder / f"{name}.csv")

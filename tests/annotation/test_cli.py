@@ -1,0 +1,74 @@
+"""`maskedadv annotation evaluate`, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from maskedadv.cli.main import main
+from maskedadv.cli.text import display_width
+
+
+def call(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    return int(left.value.code or 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """100 items with 63 unanimous, 32 two to one and 5 split three ways; a model; a mapping."""
+    splits = ["none none none"] * 63 + ["cultural none cultural"] * 32 + ["cultural none regional"] * 5
+    rows = [
+        (f"i{k}", "da", a, label)
+        for k, s in enumerate(splits)
+        for a, label in zip("abc", s.split(), strict=True)
+    ]
+    humans = pd.DataFrame(rows, columns=["item", "language", "annotator", "required_knowledge"])
+    humans.to_csv(tmp_path / "humans.csv", index=False)
+    guesses = ["none"] * 60 + ["regional"] * 3 + ["cultural"] * 30 + ["none"] * 7
+    llm = pd.DataFrame(
+        {"item": [f"i{k}" for k in range(100)], "language": "da", "required_knowledge": guesses}
+    )
+    llm.assign(subject="history", subject_category=["humanities"] * 85 + ["other"] * 15).to_csv(
+        tmp_path / "llm.csv", index=False
+    )
+    (tmp_path / "map.csv").write_text("subject,category\nhistory,humanities\n", "utf-8")
+    return tmp_path
+
+
+def test_everything_is_printed_in_80_columns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("annotation", "evaluate", folder / "humans.csv", "--llm", folder / "llm.csv")
+    assert call(*arguments, "--mapping", folder / "map.csv", "-o", folder / "out") == 0
+    shown = capsys.readouterr()
+    assert max(map(display_width, shown.out.splitlines())) <= 80
+    header, line = shown.out.splitlines()[1:3]
+    assert header.split()[-3:] == ["3", "2/1", "1/1/1"]
+    assert line.split()[-3:] == ["63", "32", "5"]
+    line = next(line for line in shown.out.splitlines() if "94.7" in line)
+    assert line.split()[:4] == ["all", "95", "5", "0"]  # evaluated, ties, no label
+    assert line.rstrip().endswith("90.0")  # 90 of 100 with ties as errors
+    assert "history" in shown.out
+    assert {path.name for path in (folder / "out").iterdir()} == {
+        "annotation.json", "agreement.csv", "patterns.csv", "scores.csv", "classes.csv", "confusion.csv",
+        "mapping.csv",
+    }  # fmt: skip
+
+
+def test_json_and_overwriting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("annotation", "evaluate", folder / "humans.csv", "--json", "-o", folder / "out")
+    assert call(*arguments) == 0
+    assert json.loads(capsys.readouterr().out)["agreement"][0]["unanimous"] == 0.63
+    assert call(*arguments) == 0
+    assert call(*arguments, "--seed", "2") == 2
+    assert call(*arguments, "--seed", "2", "--overwrite") == 0
+
+
+def test_bad_input_is_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("annotation", "evaluate", folder / "nowhere.csv") == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert call("annotation", "evaluate", folder / "humans.csv", "--mapping", folder / "map.csv") == 2
+    assert call("annotation", "evaluate", folder / "humans.csv", "--level", "95") == 2

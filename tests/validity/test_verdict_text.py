@@ -1,0 +1,18 @@
+"""Numbers in words."""
+
+from __future__ import annotations
+
+import math
+
+from maskedadv.validity.verdict import interval_text, number, p_text
+
+
+def test_numbers() -> None:
+    assert number(0.12345) == "0.123"
+    assert number(math.nan) == "NA"
+    assert p_text(0.0271) == "0.027"
+    assert p_text(2.1e-7) == "2.1e-07"
+    assert p_text(0.0009996) == "1.0e-03"
+    assert p_text(math.nan) == "NA"
+    assert interval_text(-0.02, 1.3, 2) == "[-0.02, 1.30]"
+    assert interval_text(math.nan, math.nan) == "NA"
