@@ -44,13 +44,23 @@ def _quiet() -> Iterator[None]:
 def save_figure(figure: p9.ggplot, path: Path) -> None:
     """Write a figure as svg, png or pdf, by the suffix of the path, whatever its size."""
     kind = path.suffix.lstrip(".")
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    extra = {"metadata": metadata} if metadata else {}
+    if kind == "svg":
+        path.write_text(draw_svg(figure), "utf-8")
+        return
+    extra = {"metadata": {"CreationDate": None}} if kind == "pdf" else {}
     with _quiet():
         figure.save(path, format=kind, dpi=DPI, limitsize=False, verbose=False, **extra)
 
 
-def inline_svg(figure: p9.ggplot, name: str, alt: str) -> str:
+def draw_svg(figure: p9.ggplot) -> str:
+    """A figure as an SVG document, the same for the same figure."""
+    buffer = BytesIO()
+    with _quiet():
+        figure.save(buffer, format="svg", limitsize=False, verbose=False, metadata={"Date": None})
+    return buffer.getvalue().decode("utf-8")
+
+
+def inline_svg(figure: p9.ggplot | str, name: str, alt: str) -> str:
     """A figure as an SVG element for a page.
 
     Text stays text (the reader's browser has the fonts), colours of the theme become CSS variables, ids are
@@ -58,15 +68,14 @@ def inline_svg(figure: p9.ggplot, name: str, alt: str) -> str:
 
     Parameters
     ----------
+    figure
+        A figure, or what `draw_svg` made of it.
     name
         Letters and digits only; unique on the page.
     alt
         What the figure shows, for those who cannot see it.
     """
-    buffer = BytesIO()
-    with _quiet():
-        figure.save(buffer, format="svg", limitsize=False, verbose=False, metadata={"Date": None})
-    text = buffer.getvalue().decode("utf-8")
+    text = figure if isinstance(figure, str) else draw_svg(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)

@@ -69,7 +69,10 @@ def _base_file() -> str:
 
 @cache
 def _installed() -> tuple[tuple[str, str], ...]:
-    """Upright regular fonts as (family, file), Noto Sans first, then other Noto, then the rest."""
+    """Upright regular fonts as (family, file), Noto Sans first, then other Noto, then the rest.
+
+    Not the font of last resort that comes with matplotlib: its glyph of every letter is a box.
+    """
     from matplotlib import font_manager
 
     found = {
@@ -78,7 +81,7 @@ def _installed() -> tuple[tuple[str, str], ...]:
         if entry.style == "normal" and entry.weight in (400, "normal", "regular", "book")
     }
     rank = sorted(found, key=lambda n: (not n.startswith("Noto Sans"), not n.startswith("Noto"), n))
-    return tuple((name, found[name]) for name in rank if name != BASE)
+    return tuple((name, found[name]) for name in rank if name != BASE and "Last Resort" not in name)
 
 
 @cache

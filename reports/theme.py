@@ -32,12 +32,11 @@ GAP_TITLES = {
     "knowledge_gap": "Knowledge gap: access",
 }
 
-LIMIT = 24.0  # inches; beyond it a figure gets pages or smaller rows
+MANY = 1500
+"""Marks in a layer; beyond it the layer is a bitmap, so that a page stays small."""
 
 
-def theme_maskedadv(
-    width: float = 7.0, height: float = 4.0, families: Sequence[str] = ("DejaVu Sans",), base_size: float = 9
-) -> p9.theme:
+class theme_maskedadv(p9.theme_minimal):  # noqa: N801 - as plotnine names its themes
     """The plotnine theme of all figures.
 
     Parameters
@@ -49,25 +48,36 @@ def theme_maskedadv(
     base_size
         Points.
     """
-    return p9.theme_minimal(base_size=base_size) + p9.theme(
-        figure_size=(width, height),
-        text=p9.element_text(family=list(families), color=INK),
-        plot_title=p9.element_text(size=base_size + 2, weight="bold", ha="left"),
-        plot_title_position="plot",
-        axis_title=p9.element_text(color=MUTED, size=base_size),
-        axis_text=p9.element_text(color=INK, size=base_size - 1),
-        strip_text=p9.element_text(weight="bold", size=base_size, ha="left"),
-        strip_background=p9.element_blank(),
-        panel_grid_major=p9.element_line(color=GRID, size=0.6),
-        panel_grid_minor=p9.element_blank(),
-        panel_border=p9.element_blank(),
-        plot_background=p9.element_rect(fill=PAPER, color=PAPER),
-        panel_background=p9.element_blank(),
-        legend_position="bottom",
-        legend_title=p9.element_text(color=MUTED, size=base_size - 1),
-        legend_text=p9.element_text(size=base_size - 1),
-        legend_key=p9.element_blank(),
-    )
+
+    def __init__(
+        self,
+        width: float = 7.0,
+        height: float = 4.0,
+        families: Sequence[str] = ("DejaVu Sans",),
+        base_size: float = 9,
+    ) -> None:
+        super().__init__(base_size, "sans-serif")
+        self += p9.theme(
+            figure_size=(width, height),
+            text=p9.element_text(color=INK),
+            plot_title=p9.element_text(size=base_size + 2, weight="bold", ha="left"),
+            plot_title_position="plot",
+            axis_title=p9.element_text(color=MUTED, size=base_size),
+            axis_text=p9.element_text(color=INK, size=base_size - 1),
+            strip_text=p9.element_text(weight="bold", size=base_size, ha="left"),
+            strip_background=p9.element_blank(),
+            panel_grid_major=p9.element_line(color=GRID, size=0.6),
+            panel_grid_minor=p9.element_blank(),
+            panel_border=p9.element_blank(),
+            plot_background=p9.element_rect(fill=PAPER, color=PAPER),
+            panel_background=p9.element_blank(),
+            legend_position="bottom",
+            legend_title=p9.element_text(color=MUTED, size=base_size - 1),
+            legend_text=p9.element_text(size=base_size - 1),
+            legend_key=p9.element_blank(),
+        )
+        # A list of families given to element_text would be dealt out among the texts, one each.
+        self._rcParams["font.sans-serif"] = list(families)
 
 
 def label(text: Any, width: int = 30) -> str:
@@ -91,8 +101,13 @@ def diverging_fill(limit: float, name: str) -> p9.scale_fill_gradientn:
     """Colours from −limit to limit with zero in the middle, grey-white; beyond the limit the end colours."""
     top = max(math.ceil(10 * limit) / 10, 0.1)
     return p9.scale_fill_gradientn(
-        colors=list(DIVERGING), limits=(-top, top), oob=_squish, labels=axis_number, name=name
+        colors=list(DIVERGING), limits=(-top, top), oob=_squish, labels=axis_number, name=name, guide=_guide()
     )
+
+
+def _guide() -> Any:
+    """Plain rectangles: a smooth gradient takes a megabyte of SVG."""
+    return p9.guide_colorbar(display="rectangles", nbin=41)
 
 
 def _squish(values: Any, range: Sequence[float] = (0, 1)) -> Any:

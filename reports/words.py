@@ -41,6 +41,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
+def plural(n: int, noun: str) -> str:
+    """`1 locale`, `2 locales`."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
 def interval_text(row: Mapping[str, Any]) -> str:
     """`−0.65 [−1.08, −0.23]`."""
     text = signed(row["estimate"])

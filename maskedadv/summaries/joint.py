@@ -2,7 +2,9 @@
 
 A mean over models or locales is a weighted sum of gaps whose errors go together: models answer the same
 items, and every locale is compared with the same English answers. Its interval comes from the rows of
-`Uncertainty`, added up over everything that shares a key, never from averaging intervals.
+`Uncertainty`, added up over everything that shares a key, never from averaging intervals. Posterior draws of
+two locales come from separate runs: a sum over locales then leaves out what their shared answers have in
+common.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from maskedadv.results import Fit
 Array = NDArray[np.float64]
 
 NORMAL_KINDS = ("robust", "information")
-"""Kinds whose rows are directions of a normal distribution; the rows of all others are replicates."""
+"""Kinds whose rows are directions of a normal distribution; the rows of others are replicates or draws."""
 
 
 @dataclass(frozen=True)

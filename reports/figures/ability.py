@@ -9,7 +9,7 @@ import plotnine as p9
 import xarray as xr
 
 from reports.figures.common import known
-from reports.theme import CATEGORIES, PAPER, axis_number, theme_maskedadv
+from reports.theme import CATEGORIES, MANY, axis_number, theme_maskedadv
 
 _TITLES = {"CA": "CA: culture-agnostic", "CS": "CS: culture-specific"}
 
@@ -35,13 +35,17 @@ def ability_accuracy(cube: xr.Dataset, *, families: Sequence[str] = ("DejaVu San
         _panel=pd.Categorical(data["subset"].map(_TITLES), categories=list(_TITLES.values())),
         _language=pd.Categorical(data["query"], categories=["local", "pivot"]),
     )
-    many = len(data) > 400
+    many, raster = len(data) > 400, len(data) > MANY
     return (
         p9.ggplot(data, p9.aes("accuracy", "ability", color="_language"))
         + p9.geom_linerange(
-            p9.aes(ymin="_lower", ymax="_upper"), size=0.4, alpha=0.15 if many else 0.45, na_rm=True
+            p9.aes(ymin="_lower", ymax="_upper"),
+            size=0.4,
+            alpha=0.15 if many else 0.45,
+            na_rm=True,
+            raster=raster,
         )
-        + p9.geom_point(size=0.8 if many else 1.6, fill=PAPER, alpha=0.7)
+        + p9.geom_point(size=0.8 if many else 1.6, alpha=0.7, raster=raster)
         + p9.facet_wrap("_panel", nrow=1)
         + p9.scale_color_manual(values=list(CATEGORIES[:2]), name="asked in the language:")
         + p9.scale_y_continuous(labels=axis_number)

@@ -9,7 +9,7 @@ import plotnine as p9
 
 from reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known
 from reports.figures.placing import Box, beside_points
-from reports.theme import INK, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
+from reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
 
 _MOST_LABELS = 45
 _INCHES = 6.0
@@ -64,7 +64,12 @@ def masked_advantage(
     )
     if grey is not None and len(grey):
         figure += p9.geom_point(
-            p9.aes("global_gap", "local_gap"), data=grey.reset_index(), color=MUTED, alpha=0.35, size=0.8
+            p9.aes("global_gap", "local_gap"),
+            data=grey.reset_index(),
+            color=MUTED,
+            alpha=0.35,
+            size=0.8,
+            raster=len(grey) > MANY,
         )
     figure += [
         p9.geom_segment(

@@ -9,9 +9,7 @@ import pandas as pd
 import plotnine as p9
 
 from reports.figures.common import by_mean, gap_panels, known
-from reports.theme import CELL_INK, MUTED, diverging_fill, label_inches, labels, theme_maskedadv
-
-_MARK = "•"
+from reports.theme import CELL_INK, MANY, MUTED, diverging_fill, label_inches, labels, theme_maskedadv
 
 
 def gap_heatmap(
@@ -41,8 +39,8 @@ def gap_heatmap(
     columns = list(locales) if locales is not None else by_mean(gaps, "locale")
     rows = list(models) if models is not None else by_mean(gaps, "model")
     limit = float(np.quantile(np.abs(data["estimate"]), 0.98))
-    stacked = len(columns) > 13
-    numbers = len(columns) <= 13 and len(rows) <= 40
+    stacked = len(columns) > 16
+    numbers = len(columns) <= 8 and len(rows) <= 40
     cell = 0.42 if numbers else 0.2
     data = gaps.assign(
         _panel=gap_panels(gaps),
@@ -52,7 +50,13 @@ def gap_heatmap(
     clear = (data["lower"] > 0) | (data["upper"] < 0)
     figure = (
         p9.ggplot(data, p9.aes("_column", "_row"))
-        + p9.geom_tile(p9.aes(fill="estimate"), data[data["estimate"].notna()], width=0.94, height=0.94)
+        + p9.geom_tile(
+            p9.aes(fill="estimate"),
+            data[data["estimate"].notna()],
+            width=0.94,
+            height=0.94,
+            raster=len(gaps) > MANY,
+        )
         + p9.facet_wrap("_panel", ncol=1 if stacked else 3)
         + p9.scale_x_discrete(labels=labels, limits=columns)
         + p9.scale_y_discrete(labels=labels, limits=rows)
@@ -70,9 +74,9 @@ def gap_heatmap(
                     p9.aes(label="_text"), data=part, size=6.5, color=CELL_INK, fontweight=weight
                 )
     elif clear.any():
-        figure += p9.geom_text(label=_MARK, data=data[clear], size=5, color=CELL_INK)
+        figure += p9.geom_point(data=data[clear], size=0.5, color=CELL_INK, raster=len(gaps) > MANY)
     across = 1 if stacked else 3
-    width = label_inches(rows) + across * (cell * len(columns) + 0.15) + 0.3
+    width = label_inches(rows) + across * max(cell * len(columns) + 0.15, 1.9) + 0.3
     height = (3 if stacked else 1) * ((0.24 if numbers else 0.17) * len(rows) + 0.35) + 1.2
     long = max((len(c) for c in columns), default=0) > 3
     return (

@@ -45,10 +45,14 @@ def resource_trend(
     data["_x"] = _lanes(data)
     data["_panel"], data["_clear"] = gap_panels(data), clearness(data)
     bars = known(by_level, ["estimate"], "resource figure")
-    bars = bars.assign(_panel=gap_panels(bars), _x=bars["resource_level"])
+    bars = bars.assign(
+        _panel=gap_panels(bars),
+        _left=bars["resource_level"] - _LANES / 2,
+        _right=bars["resource_level"] + _LANES / 2,
+    )
     words = trend.assign(
         _panel=gap_panels(trend),
-        _x=min(data["_x"].min(), bars["_x"].min() - _LANES / 2),
+        _x=bars["_left"].min(),
         _y=np.inf,
         _text=[_in_words(row) for row in trend.to_dict(orient="records")],
     )
@@ -56,7 +60,9 @@ def resource_trend(
     figure = (
         p9.ggplot(data, p9.aes("_x", "estimate"))
         + p9.geom_hline(yintercept=0, color=INK, size=0.4)
-        + p9.geom_tile(p9.aes("_x", "estimate"), data=bars, width=_LANES, height=0.015, fill=MUTED)
+        + p9.geom_segment(
+            p9.aes(x="_left", xend="_right", y="estimate", yend="estimate"), data=bars, color=MUTED, size=1.1
+        )
         + p9.geom_linerange(p9.aes(ymin="lower", ymax="upper", color="_clear"), size=0.8, na_rm=True)
         + p9.geom_point(p9.aes(color="_clear"), fill=PAPER, size=1.8)
         + p9.geom_text(

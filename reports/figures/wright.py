@@ -10,7 +10,7 @@ import plotnine as p9
 import xarray as xr
 
 from reports.figures.common import known
-from reports.theme import CATEGORIES, GRID, MUTED, axis_number, label, theme_maskedadv
+from reports.theme import CATEGORIES, GRID, MANY, MUTED, axis_number, label, theme_maskedadv
 
 _BINS = 30
 
@@ -67,7 +67,8 @@ def wright_map(
             p9.aes(xmin=0, xmax="count", ymin="low", ymax="high"), data=bars, fill=MUTED, alpha=0.55,
             color=GRID, size=0.2,
         )
-        + p9.geom_point(p9.aes("_x", "ability", color="query"), data=ability, size=1.1, alpha=0.75)
+        + p9.geom_point(p9.aes("_x", "ability", color="query"), data=ability, size=1.1, alpha=0.75,
+            raster=len(ability) > MANY)
         + p9.geom_vline(xintercept=0, color=MUTED, size=0.4)
         + p9.facet_grid("_subset", "_locale")
         + p9.scale_color_manual(values=list(CATEGORIES[:2]), name="abilities, asked in the language:")

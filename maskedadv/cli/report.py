@@ -1,0 +1,82 @@
+"""`maskedadv report`: a page, figures and tables from a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from maskedadv.cli.options import json_option
+from maskedadv.cli.text import to_json
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the report.")
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    help="CSV of facts: model, family, parameters, active_parameters, origin, kind, tuning, adapted_for.",
+)
+@click.option(
+    "--locales",
+    type=click.Path(path_type=Path),
+    help="TOML of facts about locales (name, resource_level, home_origins), on top of those shipped.",
+)
+@click.option(
+    "--format",
+    "formats",
+    default="svg",
+    show_default=True,
+    help="Formats of the figures, apart by commas: svg, png, pdf, or none.",
+)
+@click.option("--title", help="Heading of the page.")
+@click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
+@json_option
+def command(
+    results: Path,
+    output: Path,
+    models: Path | None,
+    locales: Path | None,
+    formats: str,
+    title: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write a page (index.html), figures and tables of RESULTS, a folder that `maskedadv fit` wrote.
+
+    The page is one file that loads nothing. Tables are CSV (all digits) and LaTeX.
+    """
+    from maskedadv.saving import load
+    from reports.exhibits import by_reason
+    from reports.write import write_report
+
+    chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
+    report = write_report(
+        load(results),
+        output,
+        models=models,
+        locales=locales,
+        formats=chosen,
+        overwrite=overwrite,
+        progress=lambda line: click.echo(f"  {line}", err=True),
+        title=title,
+    )
+    for warning in report.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    for titles, reason in by_reason(report.omitted):
+        click.echo(f"Not shown: {titles}: {reason}", err=True)
+    if as_json:
+        click.echo(
+            to_json(
+                {
+                    "output": str(output),
+                    "page": str(output / "index.html"),
+                    "exhibits": list(report.exhibits),
+                    "omitted": {o.title: o.reason for o in report.omitted},
+                    "warnings": list(report.warnings),
+                }
+            )
+        )
+        return
+    click.echo(f"{len(report.exhibits)} exhibits; open {output / 'index.html'}")

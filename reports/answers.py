@@ -1,0 +1,110 @@
+"""The answer in words that opens the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from maskedadv import summaries
+from maskedadv.results import Fit
+from maskedadv.summaries import Joint
+from reports.words import chance, interval_text, percent, plural, side, verdict
+
+NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
+ASKS = {"global_gap": "proficiency", "local_gap": "local questions", "knowledge_gap": "access"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A gap as the page writes it: name, what it asks, numbers, and which side of zero its interval is on."""
+
+    name: str
+    asks: str
+    numbers: str
+    chance: str
+    side: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A heading, a verdict in words, and the three gaps that it comes from."""
+
+    title: str
+    verdict: str
+    lines: tuple[Line, ...]
+    note: str
+
+
+def overall(joint: Joint, pivot: str) -> Answer | None:
+    """The answer over all locales; None where there is one only."""
+    if len(joint.locales) == 1:
+        return None
+    rows = _rows(summaries.overall_means(joint))
+    known = rows["local_gap"]
+    title = f"Over {plural(known['n_locales'], 'locale')} and {plural(known['n_models'], 'model')}"
+    return _answer(title, rows, pivot, "Every locale counts alike, whatever its number of models.")
+
+
+def by_locale(fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str) -> list[Answer]:
+    """An answer for every locale, in the order of the result."""
+    means, shares = summaries.locale_means(joint), summaries.sign_shares(fit)
+    out = []
+    for locale in joint.locales:
+        rows = _rows(means[means["locale"] == locale])
+        own = _rows(shares[shares["locale"] == locale])["knowledge_gap"]
+        n = int(rows["local_gap"]["n_models"])
+        note = (
+            f"{plural(n, 'model')}; knowledge gap positive in {own['positive']} of "
+            f"{own['known']}, clearly in {own['clearly_positive']}, clearly negative in "
+            f"{own['clearly_negative']}."
+        )
+        out.append(_answer(locale_name(locale, facts), rows, pivot, note))
+    return out
+
+
+def share_sentence(fit: Fit) -> str:
+    """How many of all cells are positive, and within what bounds the true share lies; '' for one cell."""
+    rows = summaries.sign_shares(fit).tail(3).to_dict(orient="records")
+    if rows[-1]["known"] < 2:
+        return ""
+    parts = [
+        f"{NAMES[str(r['gap'])]} in {r['positive']} of {r['known']} ({percent(r['share_positive'])}), "
+        f"clearly in {r['clearly_positive']} and clearly negative in {r['clearly_negative']}"
+        for r in rows
+    ]
+    last = rows[-1]
+    level = f"{100 * fit.settings.level:g}%"
+    return (
+        f"Positive gaps over all models and locales: {'; '.join(parts)}. With {level} confidence for all "
+        f"cells at once, the true share of positive knowledge gaps lies between "
+        f"{percent(last['share_lower'])} and "
+        f"{percent(last['share_upper'])}."
+    )
+
+
+def locale_name(code: str, facts: pd.DataFrame) -> str:
+    """`Chinese (zh)`, or the code alone where no name is known."""
+    name = str(facts["name"].get(code, code))
+    return code if name == code else f"{name} ({code})"
+
+
+def _rows(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    return {str(r["gap"]): {str(k): v for k, v in r.items()} for r in frame.to_dict(orient="records")}
+
+
+def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note: str) -> Answer:
+    lines = tuple(
+        Line(
+            NAMES[gap],
+            ASKS[gap],
+            interval_text(rows[gap]),
+            chance(rows[gap]["p_positive"]),
+            {1: "above", -1: "below", 0: ""}[side(rows[gap])],
+        )
+        for gap in ("local_gap", "global_gap", "knowledge_gap")
+    )
+    words = verdict(rows["global_gap"], rows["local_gap"], rows["knowledge_gap"], pivot)
+    return Answer(title, words, lines, note)

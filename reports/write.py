@@ -1,0 +1,201 @@
+"""A report folder: page, figures and tables of a result, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from maskedadv import __version__
+from maskedadv.errors import BadSetting
+from maskedadv.outputs import check_folder, whole_folder
+from maskedadv.results import Fit
+from maskedadv.summaries import Joint, locale_facts, model_facts
+from reports import answers, methods
+from reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
+from reports.exhibits import Exhibit, Omitted, Source, build, by_reason
+from reports.fonts import fonts_for
+from reports.page import render
+from reports.tables import display, write_csv, write_latex
+
+MARK = "report.json"
+TITLE = "Which language gives better access to local knowledge?"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written: the folder, names of exhibits, what was left out and what a reader should know."""
+
+    folder: Path
+    exhibits: tuple[str, ...]
+    omitted: tuple[Omitted, ...]
+    warnings: tuple[str, ...]
+
+
+def write_report(
+    fit: Fit,
+    folder: str | Path,
+    *,
+    models: str | Path | pd.DataFrame | None = None,
+    locales: str | Path | None = None,
+    formats: Sequence[str] = ("svg",),
+    title: str | None = None,
+    extras: Mapping[str, pd.DataFrame] | None = None,
+    overwrite: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Write `index.html`, `figures/`, `tables/` and `report.json` into a folder.
+
+    Parameters
+    ----------
+    models
+        The model table; see `maskedadv.summaries.model_facts`.
+    locales
+        A TOML file of facts about locales, on top of the shipped ones.
+    formats
+        Of svg, png, pdf: the figures as files. The page holds its own pictures in any case.
+    extras
+        Further tables to show: "cross-validation", "predictive-checks", "diagnostics"; see the figures of
+        the same names for their columns.
+    overwrite
+        Replace a report of another result. One of the same result is replaced anyway, anything else never.
+
+    Raises
+    ------
+    OutputExists, BadSetting
+        And whatever `model_facts` and `locale_facts` raise.
+    """
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown:
+        raise BadSetting(f"{unknown[0]!r} is no format for figures; known are {', '.join(FORMATS)}.")
+    folder = Path(folder).absolute()
+    check_folder(folder, MARK, _fingerprint(fit), overwrite=overwrite)
+    facts = locale_facts(locales)
+    table = None if models is None else model_facts(models)
+    fonts = fonts_for(_texts(fit, table))
+    pivot = str(facts["name"].get(fit.settings.pivot, fit.settings.pivot))
+    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, extras or {})
+    exhibits, omitted = build(source)
+    warnings = tuple(w for w in (*_unknown_models(fit, table), fonts.warning) if w)
+    report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
+    with whole_folder(folder) as partial:
+        _write_tables(exhibits, partial / "tables")
+        drawn = _write_figures(exhibits, partial / "figures", formats, progress)
+        page = _page(source, exhibits, drawn, omitted, warnings, title)
+        (partial / "index.html").write_text(page, "utf-8")
+        (partial / MARK).write_text(_summary(fit, report), "utf-8")
+    return report
+
+
+def _fingerprint(fit: Fit) -> str:
+    """Of the data, the settings and the version: reports of one result may replace each other."""
+    own = [fit.info.get(name) for name in ("fingerprint", "settings", "maskedadv")]
+    return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _texts(fit: Fit, models: pd.DataFrame | None) -> Iterable[str]:
+    yield from (str(v) for name in ("model", "locale") for v in fit.cube[name].values)
+    if models is not None and "family" in models:
+        yield from models["family"]
+
+
+def _unknown_models(fit: Fit, models: pd.DataFrame | None) -> list[str]:
+    if models is None:
+        return []
+    absent = [str(v) for v in fit.cube["model"].values if v not in models.index]
+    if not absent:
+        return []
+    shown = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
+    return [
+        f"{len(absent)} models of the result are not in the model table ({shown}); nothing is known of them."
+    ]
+
+
+def _write_tables(exhibits: Sequence[Exhibit], folder: Path) -> None:
+    folder.mkdir()
+    for exhibit in exhibits:
+        for name, frame in exhibit.tables.items():
+            write_csv(frame, folder / f"{name}.csv")
+            write_latex(frame, folder / f"{name}.tex", f"{exhibit.title}.", f"tab:{name}")
+
+
+def _write_figures(
+    exhibits: Sequence[Exhibit], folder: Path, formats: Sequence[str], progress: Callable[[str], None]
+) -> dict[str, str]:
+    """Draw every figure once for the page, and to the files asked for; the SVG by name of the exhibit."""
+    if formats:
+        folder.mkdir()
+    drawn = {}
+    for exhibit in exhibits:
+        if exhibit.figure is None:
+            continue
+        progress(f"figure {exhibit.name}")
+        drawn[exhibit.name] = draw_svg(exhibit.figure)
+        for kind in formats:
+            path = folder / f"{exhibit.name}.{kind}"
+            if kind == "svg":
+                path.write_text(drawn[exhibit.name], "utf-8")
+            else:
+                save_figure(exhibit.figure, path)
+    return drawn
+
+
+def _page(
+    source: Source,
+    exhibits: Sequence[Exhibit],
+    drawn: Mapping[str, str],
+    omitted: Sequence[Omitted],
+    warnings: Sequence[str],
+    title: str | None,
+) -> str:
+    fit = source.fit
+    shown = []
+    for k, e in enumerate(exhibits):
+        shown.append(
+            {
+                "name": e.name,
+                "title": e.title,
+                "caption": e.caption,
+                "folded": e.folded,
+                "svg": inline_svg(drawn[e.name], f"f{k}", f"{e.title}. {e.alt}") if e.name in drawn else "",
+                "tables": [(name, display(frame)) for name, frame in e.tables.items()],
+            }
+        )
+    one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot)
+    lead = answers.overall(source.joint, source.pivot) or one_by_one[0]
+    blocks = fit.info.get("blocks", [])
+    return render(
+        "gaps.html.j2",
+        title=title or TITLE,
+        pivot=source.pivot,
+        level=f"{100 * fit.settings.level:g}%",
+        lead=lead,
+        shares=answers.share_sentence(fit),
+        doubt=methods.doubt(fit),
+        answers=one_by_one if len(one_by_one) > 1 else [],
+        exhibits=shown,
+        omitted=by_reason(omitted),
+        convergence=methods.convergence(fit),
+        verdicts=methods.verdicts(fit),
+        warnings=[*fit.warnings, *warnings],
+        diagnostics=[("fits", display(pd.DataFrame(blocks)))] if blocks else [],
+        assumptions=methods.ASSUMPTIONS,
+        methods=methods.methods(fit),
+        bibtex=methods.bibtex(fit),
+    )
+
+
+def _summary(fit: Fit, report: Report) -> str:
+    content: dict[str, Any] = {
+        "maskedadv": __version__,
+        "fingerprint": _fingerprint(fit),
+        "exhibits": list(report.exhibits),
+        "omitted": {o.title: o.reason for o in report.omitted},
+        "warnings": list(report.warnings),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
