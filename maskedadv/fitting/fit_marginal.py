@@ -64,7 +64,7 @@ def fit_marginal(
     informative = ~alike(answers)
     if not len(finite) or not components.finite_parts():
         # Answers in perfect order (Guttman) grow likelier without end as abilities and sigma grow together.
-        return _nothing_finite(answers, ability, weak, informative)
+        return nothing_finite(answers, ability, weak, informative)
     part[finite] = weak[finite]
     inside = answers[finite]
     n_items = answers.shape[1]
@@ -74,17 +74,21 @@ def fit_marginal(
     cell_total = np.nansum(inside, axis=1)
 
     theta, sigma = _stan_optimum(margins, counts, cell_total, start_abilities(inside), engine, seed)
-    nodes = marginal.cover(margins, theta, sigma)
-    found = newton.solve(margins, nodes, counts, cell_total, theta, sigma)
-    nodes = marginal.cover(margins, found.ability, found.sigma)
-    found = newton.solve(margins, nodes, counts, cell_total, found.ability, found.sigma)
+    scale = 1e-9 * max(1.0, float(cell_total.max()))
+    nodes = _cover(margins, theta, sigma)
+    found = newton.solve(
+        newton.RaschLikelihood(margins, nodes, counts, cell_total), theta, sigma, scale=scale
+    )
+    nodes = _cover(margins, found.ability, found.sigma)
+    likelihood = newton.RaschLikelihood(margins, nodes, counts, cell_total)
+    found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
 
     free = slice(0, -1) if found.bound else slice(None)
-    curvature = marginal.information(margins, nodes, counts, found.expectations)
+    curvature = marginal.information(margins, nodes, counts, found.point)
     inverse = np.zeros_like(curvature)
     inverse[free, free] = np.linalg.pinv(curvature[free, free], hermitian=True)
     if interval == "robust":
-        spread = clustered(marginal.item_scores(margins, found.expectations, inside) @ inverse, n_items)
+        spread = clustered(marginal.item_scores(margins, found.point, inside) @ inverse, n_items)
     elif interval == "information":
         spread = covariance_factor(inverse)
     else:
@@ -94,7 +98,7 @@ def fit_marginal(
     variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
     ability[finite], ability_sd[finite] = found.ability, np.sqrt(variance[:-1])
 
-    posterior, z = found.expectations.weights[item_group], nodes.z
+    posterior, z = found.point.weights[item_group], nodes.z
     expected = posterior @ z
     return BlockEstimate(
         ability=ability,
@@ -107,7 +111,7 @@ def fit_marginal(
         uncertainty=uncertainty,
         sigma=found.sigma,
         sigma_sd=float(found.sigma * np.sqrt(variance[-1])) if not found.bound else np.nan,
-        log_likelihood=found.expectations.log_likelihood,
+        log_likelihood=found.point.log_likelihood,
         gradient=found.gradient,
         converged=converged(found.gradient, inside),
         typical_cells=typical_cells(answers, informative),
@@ -137,6 +141,12 @@ def stan_data(
     }
 
 
+def _cover(margins: marginal.Margins, ability: Array, sigma: float) -> marginal.Nodes:
+    return marginal.cover(
+        lambda nodes: marginal.item_posterior(margins, nodes, ability, sigma)[0], ability, sigma
+    )
+
+
 def _stan_optimum(
     margins: marginal.Margins,
     counts: Array,
@@ -161,7 +171,7 @@ def _replicates(
     answers: Array,
     margins: marginal.Margins,
     nodes: marginal.Nodes,
-    found: newton.MarginalSolution,
+    found: newton.Solution,
     curvature: Array,
     weights: Sequence[Array],
     tick: Callable[[int], None],
@@ -187,21 +197,18 @@ def _replicates(
         )
         free = np.append(kept, True)
         one = newton.solve(
-            inside,
-            nodes,
-            counts,
-            cell_total[kept],
+            newton.RaschLikelihood(inside, nodes, counts, cell_total[kept]),
             found.ability[kept],
             found.sigma,
+            scale=1e-7 * max(1.0, float(cell_total.max())),
             curvature=curvature[np.ix_(free, free)],
-            tolerance=1e-7,
         )
         if one.gradient <= 1e-5 * max(1.0, float(cell_total.max())):
             out[k, free] = np.append(one.ability, np.log(one.sigma))
     return out
 
 
-def _nothing_finite(
+def nothing_finite(
     answers: Array, ability: Array, weak: NDArray[np.intp], informative: NDArray[np.bool_]
 ) -> BlockEstimate:
     """Every cell is all right or all wrong: no level is finite and σ cannot be estimated."""

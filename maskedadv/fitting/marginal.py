@@ -7,6 +7,7 @@ posterior of b = σz on the same nodes. Parameters are ordered θ (C,), then log
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,14 +70,19 @@ def needed_step(ability: Array, sigma: float) -> float:
     return SPACING / np.sqrt(1.0 + sigma**2 * most)
 
 
-def cover(margins: Margins, ability: Array, sigma: float) -> Nodes:
-    """Nodes for a point: fine enough, and wide enough that nothing of weight is cut off."""
+def cover(weights_at: Callable[[Nodes], Array], ability: Array, sigma: float) -> Nodes:
+    """Nodes for a point: fine enough, and wide enough that nothing of weight is cut off.
+
+    Parameters
+    ----------
+    weights_at
+        Gives every item group's posterior weights on given nodes, shape (G, Q), at this point.
+    """
     step = needed_step(ability, sigma)
     reach = 8.5
     while True:
         nodes = make_nodes(-reach, reach, step)
-        weights = item_posterior(margins, nodes, ability, sigma)[0]
-        most = weights.max(axis=0)
+        most = weights_at(nodes).max(axis=0)
         if max(most[0], most[-1]) < 1e-15 or reach > 100:
             break
         reach *= 1.5

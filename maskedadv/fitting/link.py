@@ -1,0 +1,131 @@
+"""The scale link: how far apart the same models stand on CS and on CA items, in English.
+
+Logits are measured in units of the items' discrimination. If CS items discriminate less than CA items,
+every CS gap shrinks with them and a knowledge gap appears from nothing. The pivot-language abilities of the
+same models on both pools tell the ratio: λ = sd θ(CS, pivot) / sd θ(CA, pivot), the noise of estimation taken
+out. The linked knowledge gap is local_gap/λ − global_gap. It assumes that in the pivot language the models
+spread equally on both pools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+FEWEST = 8
+"""Fewer models than this say too little about a ratio of spreads."""
+FEW = 20
+"""Under this many models λ is shown with a warning."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """The ratio of spreads.
+
+    Attributes
+    ----------
+    ratio : λ; NaN where it cannot be told
+    slope : the same by orthogonal regression of CS on CA abilities, noise taken out of both
+    log_sd : standard error of log λ
+    lower, upper : 95% interval of λ
+    models : models it rests on
+    correlation : of CA and CS abilities in the pivot language, noise taken out
+    rows_ca, rows_cs : shapes (K_ca,), (K_cs,); change of log λ along the uncertainty rows of either block
+    own_sd : part of log_sd that is not in those rows (few models, noise of the noise)
+    reason : why the ratio is not known, empty where it is
+    """
+
+    ratio: float
+    slope: float
+    log_sd: float
+    lower: float
+    upper: float
+    models: int
+    correlation: float
+    rows_ca: Array
+    rows_cs: Array
+    own_sd: float
+    reason: str = ""
+
+
+def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
+    """λ from the pivot-language abilities of the same models on both subsets.
+
+    Parameters
+    ----------
+    ca, cs : shape (J,), abilities (logit); NaN or infinite ones are left out
+    rows_ca, rows_cs : shapes (K_ca, J), (K_cs, J); covariance of the abilities is rows.T @ rows
+
+    Returns
+    -------
+    Link
+        The variance of log λ has three parts: the abilities' uncertainty (delta method), the noise of the
+        noise correction, and that J models are a sample: (1 − ρ²)/(J − 1) for correlation ρ (Pitman-Morgan).
+    """
+    use = np.isfinite(ca) & np.isfinite(cs)
+    models = int(use.sum())
+    if models < FEWEST:
+        return _unknown(
+            len(rows_ca), len(rows_cs), models, f"a link needs {FEWEST} models, here are {models}"
+        )
+    variance_ca, gradient_ca, noise_ca = _spread(ca[use], rows_ca[:, use])
+    variance_cs, gradient_cs, noise_cs = _spread(cs[use], rows_cs[:, use])
+    if min(variance_ca, variance_cs) <= 0:
+        return _unknown(
+            len(rows_ca), len(rows_cs), models, "the models' pivot abilities do not spread beyond noise"
+        )
+    along_ca, along_cs = -0.5 * gradient_ca / variance_ca, 0.5 * gradient_cs / variance_cs
+    covariance = float(np.cov(ca[use], cs[use])[0, 1])
+    correlation = float(np.clip(covariance / np.sqrt(variance_ca * variance_cs), -1.0, 1.0))
+    own = (
+        (1.0 - correlation**2) / (models - 1)
+        + (0.5 * noise_ca / variance_ca) ** 2
+        + (0.5 * noise_cs / variance_cs) ** 2
+    )
+    log_sd = float(np.sqrt(along_ca @ along_ca + along_cs @ along_cs + own))
+    ratio = float(np.sqrt(variance_cs / variance_ca))
+    return Link(
+        ratio=ratio,
+        slope=_major_axis(variance_ca, variance_cs, covariance),
+        log_sd=log_sd,
+        lower=float(ratio * np.exp(-1.959964 * log_sd)),
+        upper=float(ratio * np.exp(1.959964 * log_sd)),
+        models=models,
+        correlation=correlation,
+        rows_ca=along_ca,
+        rows_cs=along_cs,
+        own_sd=float(np.sqrt(own)),
+    )
+
+
+def linked_gap(local: Array, global_: Array, ratio: float) -> Array:
+    """local_gap/λ − global_gap, logits on the CA scale."""
+    return local / ratio - global_
+
+
+def _spread(ability: Array, rows: Array) -> tuple[float, Array, float]:
+    """Variance over models less that of noise, its change along the rows, the sd of the noise's own share."""
+    n = len(ability)
+    centred = ability - ability.mean()
+    noise = rows - rows.mean(axis=1, keepdims=True)
+    variance = float(centred @ centred - (noise**2).sum()) / (n - 1)
+    along = 2.0 * (noise @ centred) / (n - 1)
+    gram = noise.T @ noise
+    return variance, along, float(np.sqrt(2.0 * (gram**2).sum()) / (n - 1))
+
+
+def _major_axis(variance_ca: float, variance_cs: float, covariance: float) -> float:
+    """Slope of the major axis: orthogonal regression of CS on CA."""
+    if covariance == 0:
+        return float("nan")
+    difference = variance_cs - variance_ca
+    return float((difference + np.sqrt(difference**2 + 4 * covariance**2)) / (2 * covariance))
+
+
+def _unknown(n_ca: int, n_cs: int, models: int, reason: str) -> Link:
+    nan = float("nan")
+    return Link(nan, nan, nan, nan, nan, models, nan, np.zeros(n_ca), np.zeros(n_cs), nan, reason)
