@@ -156,7 +156,7 @@ def _stan_optimum(
     seed: int,
 ) -> tuple[Array, float]:
     """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
-    nodes = marginal.make_nodes(-7.0, 7.0, 2.0 * marginal.needed_step(start, 3.0))
+    nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
     stop = engine.optimize(
         "rasch_marginal",
         stan_data(margins, nodes, counts, cell_total),
