@@ -1,1 +1,5 @@
-"""Readers of other harnesses' logs: one file each, pure functions from paths to tidy rows."""
+"""Readers of evaluation logs: files in, a response table and a report of what was read and dropped out.
+
+One file per format, pure functions, bounded memory: a log is read record by record, and of each record
+only a few numbers are kept.
+"""

@@ -1,0 +1,188 @@
+"""`maskedadv import`: logs of other programs as a response table, with a report of what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maskedadv.cli.options import json_option
+from maskedadv.cli.text import clean, format_table, number, records, to_json
+
+if TYPE_CHECKING:
+    from scoring.importers.imported import Imported
+
+_PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+_OUTPUT = click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Response table: .parquet or .csv."
+)
+_OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+_MAP = click.option(
+    "--map", "mapping", type=click.Path(path_type=Path), help="TOML file: what tasks or columns mean."
+)
+_LABELS = click.option(
+    "--subset-from",
+    type=click.Path(path_type=Path),
+    help="Items (.jsonl or .csv) with CA/CS labels by item id, for logs that carry none.",
+)
+_SUBSET = click.option(
+    "--subset", type=click.Choice(["CA", "CS"]), help="Label of all items of sets that carry none."
+)
+_RUNS = (
+    click.option("--task", "tasks", multiple=True, help="Only tasks of this shell pattern; repeatable."),
+    click.option("--model", help="The model's name, where no file gives it, or instead of it."),
+    click.option(
+        "--run",
+        default="newest",
+        show_default=True,
+        help="Which of several runs of one task: newest, or how its time begins, such as 2026-03-14.",
+    ),
+    click.option("--allow-limited", is_flag=True, help="Take runs of part of the items (--limit), too."),
+)
+
+
+def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+_common = _options(_PATHS, _OUTPUT, _MAP, _LABELS, _SUBSET, _OVERWRITE, json_option)
+_of_runs = _options(*_RUNS)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Turn evaluation logs into a response table."""
+
+
+@command.command("lm-eval", short_help="Sample logs of lm-evaluation-harness.")
+@_common
+@_of_runs
+def lm_eval(**options: Any) -> None:
+    """Sample logs of lm-evaluation-harness (--log_samples): files, or folders searched through.
+
+    Global-MMLU, INCLUDE, CMMLU, KMMLU, ArabicMMLU, GreekMMLU, m_mmlu and Belebele are known; --map says
+    what other tasks mean.
+    """
+    from scoring.importers.lm_eval import read_lm_eval
+
+    _run(read_lm_eval, _rules, options)
+
+
+@command.command("lighteval", short_help="Details files of lighteval.")
+@_common
+@_of_runs
+def lighteval(**options: Any) -> None:
+    """Details files of lighteval (--save-details): files, or folders searched through.
+
+    lighteval keeps no item ids, so --map must say which field tells questions apart.
+    """
+    from scoring.importers.lighteval import read_lighteval
+
+    _run(read_lighteval, _rules, options)
+
+
+@command.command("inspect", short_help="Inspect logs, .eval and .json.")
+@_common
+@_of_runs
+@click.option(
+    "--epochs",
+    type=click.Choice(["first", "mean"]),
+    default="first",
+    show_default=True,
+    help="The first epoch's answer, or the mean over epochs as p_correct.",
+)
+@click.option("--scorer", help="Score to take, where samples have several: NAME or NAME.KEY.")
+def inspect(**options: Any) -> None:
+    """Inspect logs (.eval or .json): files, or folders searched through.
+
+    Without --map the language is metadata.language, the subset metadata.subset, the item the sample's id.
+    """
+    from scoring.importers.inspect import read_inspect
+
+    _run(read_inspect, _rules, options)
+
+
+@command.command("table", short_help="Plain tables: CSV, Parquet, JSON lines.")
+@_common
+def table(**options: Any) -> None:
+    """Plain tables (CSV, Parquet, JSON lines): one row per answer, or one column per model.
+
+    Without --map the columns bear the names of the response table.
+    """
+    from scoring.importers.table import read_table
+    from scoring.importers.table_mapping import read_table_mapping
+
+    _run(read_table, lambda path: {"mapping": read_table_mapping(path)}, options)
+
+
+def _rules(path: Path) -> dict[str, Any]:
+    from scoring.importers.mapping import read_mapping
+
+    return {"rules": read_mapping(path)}
+
+
+def _run(
+    read: Callable[..., Imported], read_map: Callable[[Path], dict[str, Any]], options: dict[str, Any]
+) -> None:
+    """Read, write, report. What is left in `options` goes to the reader."""
+    from scoring.importers.labels import read_labels
+    from scoring.importers.write import check_output, write_answers
+
+    output, as_json = options.pop("output"), options.pop("as_json")
+    check_output(output, overwrite=options.pop("overwrite"))
+    mapping, labels = options.pop("mapping"), options.pop("subset_from")
+    if mapping is not None:
+        options |= read_map(mapping)
+    if labels is not None:
+        options["labels"] = read_labels(labels)
+    imported = read(options.pop("paths"), **options)
+    write_answers(imported.answers, output)
+    if as_json:
+        click.echo(to_json(_report(imported, output)))
+    else:
+        _print(imported, output)
+    for note in imported.notes:
+        click.echo(f"Note: {clean(note)}.", err=True)
+
+
+def _report(imported: Imported, output: Path) -> dict[str, Any]:
+    return {
+        "output": str(output),
+        "counts": records(imported.counts()),
+        "logs": records(imported.logs),
+        "dropped": records(imported.dropped),
+        "not_observed": records(imported.not_observed()),
+        "notes": list(imported.notes),
+    }
+
+
+def _print(imported: Imported, output: Path) -> None:
+    counts, logs = imported.counts(), len(imported.logs)
+    click.echo(
+        f"{len(imported.answers):,} answers of {counts['model'].nunique():,} "
+        f"{'model' if counts['model'].nunique() == 1 else 'models'} from {logs:,} "
+        f"{'log' if logs == 1 else 'logs'}, written to {clean(str(output))}\n"
+    )
+    rows = [
+        [
+            *(str(row[key]) for key in ("model", "language", "subset")),
+            f"{row['answers']:,}",
+            f"{row['observed']:,}",
+            number(row["accuracy"], 3),
+        ]
+        for row in records(counts)
+    ]
+    click.echo(format_table(["model", "language", "set", "answers", "observed", "accuracy"], rows))
+    for title, frame in (("Left out", imported.dropped), ("Not observed", imported.not_observed())):
+        if len(frame):
+            totals = frame.groupby("reason", observed=True)["count"].sum()
+            click.echo(f"\n{title}:")
+            for reason, count in totals.items():
+                click.echo(f"  {count:,} {reason}")

@@ -1,0 +1,188 @@
+"""The answers of one log as a table, and what counts as the same answer twice.
+
+Some logs repeat a question once per filter, or hold a question that its data set holds twice; such repeats
+are dropped and counted. Answers that contradict each other under one question are never merged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from maskedadv.errors import ItemNotUnique, MixedRuns
+from scoring.importers.outcomes import Outcome
+
+OTHER_FILTER = "same answer under another filter"
+REPEATED = "question repeated in the data set"
+CUT_OFF = "record cut off at the end of the file"
+NOT_ANNOTATED = "not annotated CA or CS"
+COLUMNS = (
+    *("model", "subset", "language", "item", "correct", "p_correct", "crm_logit", "n_options"),
+    *("task", "reason", "precision"),
+)
+COMPACT = ("model", "subset", "language", "task", "reason", "precision")
+_CHUNK = 20_000
+
+
+class Row(NamedTuple):
+    """One answer of one log.
+
+    `order` is the question's place in its data set; `question` and `answer` are fingerprints of what was
+    asked and answered: equal numbers stand for equal content.
+    """
+
+    item: str
+    subset: str
+    language: str
+    outcome: Outcome
+    order: int = 0
+    question: int = 0
+    answer: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one log gave.
+
+    Attributes
+    ----------
+    source, model, task
+        Where it came from.
+    answers
+        One row per answer, with `COLUMNS`. Where an answer was not observed, `correct` and `p_correct` are
+        empty and `reason` says why; `precision` is bf16 where log-probabilities have no more than that.
+    dropped
+        How many answers were left out, by reason.
+    notes
+        What the user should know.
+    """
+
+    source: str
+    model: str
+    task: str
+    answers: pd.DataFrame
+    dropped: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def gather(rows: Iterable[Row]) -> pd.DataFrame:
+    """A table of rows; holds a few tens of bytes a row, however long the records they came from.
+
+    Returns
+    -------
+    Columns item, subset, language, correct, p_correct, crm_logit, n_options, reason, tied, order, question,
+    answer.
+    """
+    rows = iter(rows)
+    chunks = [_frame([])]
+    while chunk := list(islice(rows, _CHUNK)):
+        chunks.append(_frame(chunk))
+    return pd.concat(chunks, ignore_index=True)
+
+
+def _frame(rows: Sequence[Row]) -> pd.DataFrame:
+    outcomes = [row.outcome for row in rows]
+    return pd.DataFrame(
+        {
+            "item": pd.Series([row.item for row in rows], dtype="str"),
+            "subset": pd.Series([row.subset for row in rows], dtype="str"),
+            "language": pd.Series([row.language for row in rows], dtype="str"),
+            "correct": pd.array([o.correct for o in outcomes], dtype="Int8"),
+            "p_correct": np.array([o.p_correct for o in outcomes], dtype=np.float64),
+            "crm_logit": np.array([o.crm_logit for o in outcomes], dtype=np.float64),
+            "n_options": pd.array([o.n_options or None for o in outcomes], dtype="Int16"),
+            "reason": pd.Series([o.reason for o in outcomes], dtype="str"),
+            "tied": np.array([o.tied for o in outcomes], dtype=np.bool_),
+            "order": np.array([row.order for row in rows], dtype=np.int64),
+            "question": np.array([row.question for row in rows], dtype=np.int64),
+            "answer": np.array([row.answer for row in rows], dtype=np.int64),
+        }
+    )
+
+
+def without_repeats(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, Counter[str]]:
+    """Keep the first of equal answers; refuse answers that contradict each other.
+
+    Parameters
+    ----------
+    frame
+        As `gather` returns it.
+    source
+        The log, for messages.
+
+    Returns
+    -------
+    The table in the order of the data set, and how many rows were dropped, by reason.
+
+    Raises
+    ------
+    MixedRuns
+        The same question, at the same place of the data set, has two different answers.
+    ItemNotUnique
+        Two different questions have the same item id.
+    """
+    dropped: Counter[str] = Counter()
+    again = frame.duplicated(["order", "question"])
+    differs = again & ~frame.duplicated(["order", "question", "answer"])
+    if differs.any():
+        raise MixedRuns(
+            f"{source}: {int(differs.sum())} questions are answered twice, differently "
+            f"({_examples(frame.loc[differs, 'item'])}); the file holds more than one run: split it."
+        )
+    dropped[OTHER_FILTER] = int(again.sum())
+    frame = frame[~again].sort_values("order", kind="stable")
+    ids = ["subset", "language", "item"]
+    again = frame.duplicated(ids)
+    differs = again & ~frame.duplicated([*ids, "question"])
+    if differs.any():
+        raise ItemNotUnique(
+            f"{source}: {int(differs.sum())} item ids stand for more than one question "
+            f"({_examples(frame.loc[differs, 'item'])}); map `item` to a field that tells questions apart."
+        )
+    dropped[REPEATED] = int(again.sum())
+    return frame[~again], +dropped
+
+
+def make_part(
+    frame: pd.DataFrame,
+    *,
+    source: str,
+    model: str,
+    task: str,
+    dropped: Counter[str],
+    notes: Sequence[str] = (),
+    precision: str = "",
+) -> Part:
+    """A `Part` of a table that `gather` returned and `without_repeats` cleared; drops unlabelled answers."""
+    notes, dropped = list(notes), Counter(dropped)
+    unlabelled = frame["subset"] == ""
+    dropped[NOT_ANNOTATED] += int(unlabelled.sum())
+    frame = frame[~unlabelled]
+    if ties := int(frame["tied"].sum()):
+        notes.append(f"{ties} of {len(frame)} answers are ties; as in the log, the first option counts")
+    answers = frame.assign(model=model, task=task, precision=precision)[[*COLUMNS]]
+    answers = answers.astype(dict.fromkeys(COMPACT, "category")).reset_index(drop=True)
+    return Part(source, model, task, answers, dict(+dropped), tuple(notes))
+
+
+def fingerprint(content: object) -> int:
+    """A number that is equal for equal content, within this run of the program."""
+    return hash(content if isinstance(content, str) else repr(content))
+
+
+def accuracy(correct: pd.Series) -> float:
+    """Share of right answers among those observed, NaN without any."""
+    seen = correct.dropna()
+    return float(seen.mean()) if len(seen) else math.nan
+
+
+def _examples(values: pd.Series) -> str:
+    listed = ", ".join(repr(value) for value in values.iloc[:3])
+    return listed + (", ..." if len(values) > 3 else "")

@@ -1,0 +1,66 @@
+"""CA/CS labels by item id, from a file of items, for sets whose logs carry none."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from maskedadv.errors import ItemInBothSubsets, MissingColumn, UnreadableFile
+from scoring.importers.jsonstream import CUT, read_records
+from scoring.importers.mapping import subset_label
+
+_IDS = ("item", "sample_id", "id")
+_LABELS = ("subset", "cultural_sensitivity_label", "label")
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Read CA or CS per item id from JSON lines or CSV; items without a label are left out.
+
+    The id is under `item`, `sample_id` or `id`, the label under `subset`, `cultural_sensitivity_label` or
+    `label`.
+
+    Raises
+    ------
+    UnreadableFile, BrokenLog, MissingColumn, UnknownSubset
+    ItemInBothSubsets
+        One id has both labels.
+    """
+    labels: dict[str, str] = {}
+    for position, row in _rows(path):
+        where = f"{path}, row {position}"
+        item = _first(row, _IDS, where)
+        label = subset_label(_first(row, _LABELS, where), where, "the file")
+        if label and labels.setdefault(item, label) != label:
+            raise ItemInBothSubsets(f"{where}: item {item!r} is labelled both CA and CS.")
+    return labels
+
+
+def choose_subset(own: str | None, item: str, labels: Mapping[str, str] | None, default: str | None) -> str:
+    """An answer's subset: its own label, else the file's, else, where its set has no labels, the default.
+
+    `own` is CA, CS, '' (not annotated) or None (a set without labels). Returns '' if there is none.
+    """
+    return own or (labels or {}).get(item, "") or (default or "" if own is None else "")
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                yield from enumerate(csv.DictReader(file), 1)
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise UnreadableFile(f"{path} cannot be read as UTF-8 CSV ({error}).") from error
+        return
+    for position, record in read_records(path):
+        if record is CUT:
+            raise UnreadableFile(f"{path}: record {position} is cut off.")
+        yield position, record
+
+
+def _first(row: Mapping[str, Any], names: tuple[str, ...], where: str) -> str:
+    for name in names:
+        if row.get(name) is not None:
+            return str(row[name]).strip()
+    raise MissingColumn(f"{where}: none of {', '.join(names)} is there.")

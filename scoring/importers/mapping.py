@@ -1,0 +1,233 @@
+"""How tasks map to languages, subsets and items: rules of a TOML file, ours or the user's.
+
+    [[task]]
+    pattern  = 'my_quiz_(?P<code>[a-z]{2})'      # a regular expression for the whole task name
+    language = "{code}"                          # fixed, or a template
+    subset   = "{doc.label}"
+    item     = "{doc.source}/{doc.number}"
+    answer   = "1"                               # optional: text, letter, 0 or 1
+
+A template's fields are named groups of the pattern, or dotted paths into the record.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from maskedadv.errors import BadMapping, UnknownSubset
+
+READINGS = ("text", "letter", "0", "1")
+_UNLABELLED = {"", "-", "none", "null", "nan"}
+
+
+@dataclass(frozen=True)
+class Template:
+    """Literal text and fields in turn: "{doc.link}#{doc.number}"."""
+
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def fill(self, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
+        """Put the named groups and the record's fields in; a missing or null field gives ''.
+
+        Raises
+        ------
+        BadMapping
+            A field holds a list or an object.
+        """
+        return "".join(text + _field(path, names, record, where) for text, path in self.parts)
+
+
+@dataclass(frozen=True)
+class TaskRule:
+    """What one `[[task]]` says; `file` is where it says it."""
+
+    pattern: re.Pattern[str]
+    language: Template
+    item: Template
+    subset: Template | None
+    languages: dict[str, str] = field(default_factory=dict)
+    subsets: dict[str, str] = field(default_factory=dict)
+    answer: str | None = None
+    correct: str | None = None
+    filter: str | None = None
+    n_options: int | None = None
+    file: str = ""
+
+
+_TEXTS = {"pattern", "language", "item", "subset", "answer", "correct", "filter"}
+_KEYS = _TEXTS | {"languages", "subsets", "n_options"}
+
+
+def read_mapping(path: Path) -> list[TaskRule]:
+    """Read the rules of a mapping file, in its order.
+
+    Raises
+    ------
+    BadMapping
+        Not TOML, no `[[task]]`, an unknown or missing key, a pattern or template that is none.
+    """
+    data = load_toml(path)
+    tasks = data.get("task")
+    if not isinstance(tasks, list) or not tasks or set(data) != {"task"}:
+        raise BadMapping(f"{path}: a mapping consists of [[task]] tables with pattern, language and item.")
+    return [_rule(task, f"{path}, task {n}") for n, task in enumerate(tasks, 1)]
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises
+    ------
+    BadMapping
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadMapping(f"{path} is not a readable TOML file ({error}).") from error
+
+
+def find_rule(task: str, rules: Sequence[TaskRule]) -> tuple[TaskRule, dict[str, str]] | None:
+    """The first rule whose pattern matches the whole task name, and its named groups."""
+    for rule in rules:
+        match = rule.pattern.fullmatch(task)
+        if match:
+            return rule, {name: value or "" for name, value in match.groupdict().items()}
+    return None
+
+
+def language_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
+    """The BCP-47 code a record's answer belongs to.
+
+    Raises
+    ------
+    BadMapping
+        The rule gives none.
+    """
+    raw = rule.language.fill(names, record, where)
+    if not raw:
+        raise BadMapping(f"{where}: the mapping ({rule.file}) gives no language; see its key `language`.")
+    return rule.languages.get(raw, raw)
+
+
+def item_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
+    """The item id of a record.
+
+    Raises
+    ------
+    BadMapping
+        The rule gives none.
+    """
+    item = rule.item.fill(names, record, where).strip()
+    if not item:
+        raise BadMapping(f"{where}: the mapping ({rule.file}) gives no item id; see its key `item`.")
+    return item
+
+
+def subset_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str | None:
+    """CA or CS, '' for a record without a label, None where the rule knows no label.
+
+    Raises
+    ------
+    UnknownSubset
+        A label that is neither.
+    """
+    if rule.subset is None:
+        return None
+    raw = rule.subset.fill(names, record, where).strip()
+    return subset_label(rule.subsets.get(raw, raw), where, rule.file)
+
+
+def subset_label(raw: str, where: str, file: str) -> str:
+    """CA, CS or '' (not annotated) from a label in any case.
+
+    Raises
+    ------
+    UnknownSubset
+    """
+    if raw.upper() in {"CA", "CS"}:
+        return raw.upper()
+    if raw.lower() in _UNLABELLED:
+        return ""
+    raise UnknownSubset(
+        f"{where}: the label {raw!r} is neither CA nor CS; say what it means under `subsets` in {file}."
+    )
+
+
+def _rule(task: Any, where: str) -> TaskRule:
+    if not isinstance(task, dict):
+        raise BadMapping(f"{where} is not a table.")
+    if unknown := sorted(set(task) - _KEYS):
+        raise BadMapping(f"{where}: unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}.")
+    for key in sorted(_TEXTS & set(task)):
+        if not isinstance(task[key], str) or not task[key]:
+            raise BadMapping(f"{where}: {key} must be a text, not {task[key]!r}.")
+    if missing := sorted({"pattern", "language", "item"} - set(task)):
+        raise BadMapping(f"{where}: {missing[0]} is missing.")
+    if task.get("answer", READINGS[0]) not in READINGS:
+        raise BadMapping(f"{where}: answer must be one of {', '.join(READINGS)}, not {task['answer']!r}.")
+    n_options = task.get("n_options")
+    if n_options is not None and (type(n_options) is not int or not 2 <= n_options <= 26):
+        raise BadMapping(f"{where}: n_options must be a whole number from 2 to 26, not {n_options!r}.")
+    try:
+        pattern = re.compile(task["pattern"])
+    except re.error as error:
+        raise BadMapping(f"{where}: pattern is not a regular expression ({error}).") from error
+    return TaskRule(
+        pattern=pattern,
+        language=template(task["language"], where),
+        item=template(task["item"], where),
+        subset=template(task["subset"], where) if "subset" in task else None,
+        languages=_texts(task, "languages", where),
+        subsets=_texts(task, "subsets", where),
+        answer=task.get("answer"),
+        correct=task.get("correct"),
+        filter=task.get("filter"),
+        n_options=n_options,
+        file=where,
+    )
+
+
+def _texts(task: Mapping[str, Any], key: str, where: str) -> dict[str, str]:
+    table = task.get(key, {})
+    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        raise BadMapping(f"{where}: {key} must be a table of texts.")
+    return table
+
+
+def template(text: str, where: str = "") -> Template:
+    """Parse a template such as "{doc.link}#{doc.number}".
+
+    Raises
+    ------
+    BadMapping
+    """
+    try:
+        parsed = list(Formatter().parse(text))
+    except ValueError as error:
+        raise BadMapping(f"{where}: {text!r} is not a template ({error}).") from error
+    if any(name == "" or spec or conversion for _, name, spec, conversion in parsed):
+        raise BadMapping(f"{where}: {text!r} is not a template; fields look like {{doc.id}}.")
+    return Template(
+        tuple((literal, tuple(name.split(".")) if name else ()) for literal, name, _, _ in parsed)
+    )
+
+
+def _field(path: tuple[str, ...], names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
+    if not path:
+        return ""
+    if len(path) == 1 and path[0] in names:
+        return names[path[0]]
+    value: Any = record
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if value is None:
+        return ""
+    if isinstance(value, list | Mapping):
+        raise BadMapping(f"{where}: the field {'.'.join(path)} holds a {type(value).__name__}, not an id.")
+    return str(value)
