@@ -28,3 +28,39 @@ def global_mmlu_lite() -> pd.DataFrame:
     frame = pd.read_parquet(DATA / "global_mmlu_lite_outcomes.parquet")
     ids = ["model", "subset", "language", "item"]
     return frame.astype(dict.fromkeys(ids, "str") | {"correct": "int64"})
+
+
+def bertaqa() -> pd.DataFrame:
+    """Published accuracies on BertaQA: Basque trivia, local and global, asked in Basque and in English.
+
+    From the notebooks of juletx/BertaQA (MIT); Etxaniz et al. 2024, arXiv 2406.07302.
+
+    Returns
+    -------
+    DataFrame, a row per cell: model, subset (CA: global questions, CS: local ones), language (eu, en),
+    accuracy (0 to 1), n_items (2,392 CA, 2,364 CS), n_options (3).
+
+    Notes
+    -----
+    The notebooks print families of models in three slots of sizes; `model [slot 13]` is the family's model in
+    that slot. Families with two models repeat the second one's figures in the third slot: those repeats are
+    left out.
+    """
+    frame = pd.read_csv(DATA / "bertaqa_published_accuracy.csv", dtype={"model": "str"})
+    slot = frame["model"].str.extract(r"^(?P<family>.*) \[slot (?P<slot>\d+)\]$")
+    figures = ["family", "lang", "acc_local_pct", "acc_global_pct"]
+    frame = frame[slot["slot"].isna() | ~frame.assign(family=slot["family"]).duplicated(figures)]
+    cells = [
+        pd.DataFrame(
+            {
+                "model": frame["model"],
+                "subset": subset,
+                "language": frame["lang"],
+                "accuracy": frame[column] / 100,
+                "n_items": n_items,
+                "n_options": 3,
+            }
+        )
+        for subset, column, n_items in (("CA", "acc_global_pct", 2392), ("CS", "acc_local_pct", 2364))
+    ]
+    return pd.concat(cells, ignore_index=True)

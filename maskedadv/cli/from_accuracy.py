@@ -1,0 +1,112 @@
+"""`maskedadv from-accuracy`: approximate gaps from published accuracies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from maskedadv.cli.options import json_option
+from maskedadv.cli.text import format_table, number, records, to_json
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("table")
+@click.option("--pivot", default="en", show_default=True, help="Language to compare with.")
+@click.option("--locale", multiple=True, help="Local language; repeatable. Default: all but the pivot.")
+@click.option("--model", multiple=True, help="Print only these models; repeatable.")
+@click.option("--options", "n_options", type=int, help="Options per question; marks accuracies at chance.")
+@click.option("--percent", is_flag=True, help="Accuracies are percentages.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the gaps to this CSV file, too.")
+@json_option
+def command(
+    table: str,
+    pivot: str,
+    locale: tuple[str, ...],
+    model: tuple[str, ...],
+    n_options: int | None,
+    percent: bool,
+    level: float,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Approximate gaps from TABLE: model, subset, language, accuracy, n_items (CSV or Parquet).
+
+    `bertaqa` stands for the bundled accuracies on BertaQA. With answers per item, import them and use
+    `maskedadv fit` instead: these gaps are approximate.
+    """
+    from maskedadv.datasets import bertaqa
+    from maskedadv.errors import BadSetting
+    from maskedadv.from_accuracy import gaps_from_accuracy
+
+    bundled = table == "bertaqa" and not Path(table).exists()
+    found = gaps_from_accuracy(
+        bertaqa() if bundled else table,
+        pivot=pivot,
+        locale=locale or None,
+        n_options=n_options,
+        percent=percent,
+        level=level,
+    )
+    gaps = found.gaps
+    if unknown := sorted(set(model) - set(gaps["model"])):
+        raise BadSetting(f"the table holds no model {unknown[0]!r}.")
+    gaps = gaps[gaps["model"].isin(model)] if model else gaps
+    if output is not None:
+        _write(gaps, output)
+    if as_json:
+        method = "approximate: differences of logits of accuracies"
+        click.echo(to_json({"method": method, "pivot": pivot, "level": level, "gaps": records(gaps)}))
+        return
+    click.echo(f"APPROXIMATE gaps in logits, {pivot} subtracted, from accuracies (no items).\n")
+    click.echo(_text(gaps, level))
+    if gaps["note"].str.contains("at chance").any():
+        click.echo(
+            "\n* an accuracy within two standard errors of chance: there the gap is a floor,\n"
+            "  not a measurement."
+        )
+    click.echo(
+        "\nsd 0-3: span of the gap for item difficulties of standard deviation 0 (as\n"
+        "printed) to 3; the spread of items draws gaps towards zero. Answers to the same\n"
+        "items in two languages are treated as independent, so intervals are too wide."
+    )
+
+
+def _text(gaps: pd.DataFrame, level: float) -> str:
+    several = len(set(gaps["locale"])) > 1
+    rows = [
+        [
+            *([row["locale"]] if several else []),
+            row["model"],
+            row["gap"].removesuffix("_gap"),
+            number(row["estimate"]),
+            number(row["sd"]),
+            f"[{number(row['lower'])}, {number(row['upper'])}]",
+            f"[{number(row['band_low'])}, {number(row['band_high'])}]",
+            "*" if "at chance" in row["note"] else "",
+        ]
+        for row in records(gaps)
+    ]
+    header = [
+        *(["locale"] if several else []),
+        "model",
+        "gap",
+        "est",
+        "sd",
+        f"{100 * level:g}%",
+        "sd 0-3",
+        "",
+    ]
+    return format_table(header, rows, left=(0, 1, 2) if several else (0, 1))
+
+
+def _write(gaps: pd.DataFrame, path: Path) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        gaps.to_csv(partial, index=False)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
