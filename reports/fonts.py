@@ -75,6 +75,7 @@ def _installed() -> tuple[tuple[str, str], ...]:
     """
     from matplotlib import font_manager
 
+    _take_up_new()
     found = {
         entry.name: entry.fname
         for entry in sorted(font_manager.fontManager.ttflist, key=lambda e: e.fname, reverse=True)
@@ -82,6 +83,19 @@ def _installed() -> tuple[tuple[str, str], ...]:
     }
     rank = sorted(found, key=lambda n: (not n.startswith("Noto Sans"), not n.startswith("Noto"), n))
     return tuple((name, found[name]) for name in rank if name != BASE and "Last Resort" not in name)
+
+
+def _take_up_new() -> None:
+    """Fonts installed since matplotlib last looked: it keeps a list on disk and does not look again."""
+    from matplotlib import font_manager
+
+    listed = {entry.fname for entry in font_manager.fontManager.ttflist}
+    for path in font_manager.findSystemFonts():
+        if path not in listed:
+            try:
+                font_manager.fontManager.addfont(path)
+            except (OSError, RuntimeError, ValueError):
+                continue  # not a font that can be read
 
 
 @cache

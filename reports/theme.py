@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import UserList
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -56,10 +57,11 @@ class theme_maskedadv(p9.theme_minimal):  # noqa: N801 - as plotnine names its t
         families: Sequence[str] = ("DejaVu Sans",),
         base_size: float = 9,
     ) -> None:
-        super().__init__(base_size, "sans-serif")
+        super().__init__(base_size)
         self += p9.theme(
             figure_size=(width, height),
-            text=p9.element_text(color=INK),
+            # A list or tuple as long as there are labels would be dealt out among them, a family each.
+            text=p9.element_text(color=INK, family=UserList(families)),
             plot_title=p9.element_text(size=base_size + 2, weight="bold", ha="left"),
             plot_title_position="plot",
             axis_title=p9.element_text(color=MUTED, size=base_size),
@@ -76,8 +78,6 @@ class theme_maskedadv(p9.theme_minimal):  # noqa: N801 - as plotnine names its t
             legend_text=p9.element_text(size=base_size - 1),
             legend_key=p9.element_blank(),
         )
-        # A list of families given to element_text would be dealt out among the texts, one each.
-        self._rcParams["font.sans-serif"] = list(families)
 
 
 def label(text: Any, width: int = 30) -> str:

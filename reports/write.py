@@ -45,6 +45,7 @@ def write_report(
     locales: str | Path | None = None,
     formats: Sequence[str] = ("svg",),
     title: str | None = None,
+    notes: Sequence[str] = (),
     extras: Mapping[str, pd.DataFrame] | None = None,
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _: None,
@@ -59,6 +60,8 @@ def write_report(
         A TOML file of facts about locales, on top of the shipped ones.
     formats
         Of svg, png, pdf: the figures as files. The page holds its own pictures in any case.
+    notes
+        Sentences of your own that a reader must know, shown beside the answer.
     extras
         Further tables to show: "cross-validation", "predictive-checks", "diagnostics"; see the figures of
         the same names for their columns.
@@ -86,7 +89,7 @@ def write_report(
     with whole_folder(folder) as partial:
         _write_tables(exhibits, partial / "tables")
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
-        page = _page(source, exhibits, drawn, omitted, warnings, title)
+        page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes)
         (partial / "index.html").write_text(page, "utf-8")
         (partial / MARK).write_text(_summary(fit, report), "utf-8")
     return report
@@ -151,7 +154,8 @@ def _page(
     drawn: Mapping[str, str],
     omitted: Sequence[Omitted],
     warnings: Sequence[str],
-    title: str | None,
+    title: str,
+    notes: Sequence[str],
 ) -> str:
     fit = source.fit
     shown = []
@@ -171,7 +175,8 @@ def _page(
     blocks = fit.info.get("blocks", [])
     return render(
         "gaps.html.j2",
-        title=title or TITLE,
+        title=title,
+        notes=notes,
         pivot=source.pivot,
         level=f"{100 * fit.settings.level:g}%",
         lead=lead,

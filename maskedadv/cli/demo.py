@@ -10,6 +10,14 @@ import click
 from maskedadv.cli.show import gap_table
 from maskedadv.cli.text import WIDTH
 
+CAVEATS = (
+    "These six systems are one family: Qwen2.5-32B-Instruct and one fine-tune of it at five budgets of "
+    "reasoning tokens. Their gaps are not six independent findings.",
+    "CS here means culturally sensitive and is mostly Western: these items are not the locales' own "
+    "culture, so a knowledge gap here says little about access to local knowledge.",
+    "36 intervals of each kind are shown; about two in 36 would miss zero by chance alone.",
+)
+
 
 @click.command()
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write the result folder here.")
@@ -38,19 +46,18 @@ def command(output: Path | None, engine: str) -> None:
     for sentence in read_gaps(result):
         click.echo(_wrapped(sentence))
     click.echo("\nBefore you conclude anything")
-    for sentence in (
-        "These six systems are one family: Qwen2.5-32B-Instruct and one fine-tune of it at five budgets of "
-        "reasoning tokens. Their gaps are not six independent findings.",
-        "CS here means culturally sensitive and is mostly Western: these items are not the locales' own "
-        "culture, so a knowledge gap here says little about access to local knowledge.",
-        "36 intervals of each kind are shown; about two in 36 would miss zero by chance alone.",
-    ):
+    for sentence in CAVEATS:
         click.echo(_wrapped(sentence))
     for warning in result.warnings:
         click.echo(_wrapped(f"Note: {warning}"))
     click.echo("\nWhat to run next")
     if output is not None:
         result.save(output, overwrite=True)
+        from reports.write import write_report
+
+        click.echo("  drawing the report", err=True)
+        write_report(result, output / "report", notes=CAVEATS)
+        click.echo(f"  open {output / 'report' / 'index.html'}   (all of this as a page with figures)")
         click.echo(f"  maskedadv gaps {output} --locale zh   (one locale of this result)")
     click.echo("  maskedadv check RESPONSES.csv   (is your own table ready?)")
     click.echo("  maskedadv fit RESPONSES.csv -o results --estimator marginal")

@@ -31,6 +31,7 @@ from maskedadv.cli.text import to_json
     help="Formats of the figures, apart by commas: svg, png, pdf, or none.",
 )
 @click.option("--title", help="Heading of the page.")
+@click.option("--note", "notes", multiple=True, help="A sentence that readers must know; may be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
 @json_option
 def command(
@@ -40,6 +41,7 @@ def command(
     locales: Path | None,
     formats: str,
     title: str | None,
+    notes: tuple[str, ...],
     overwrite: bool,
     as_json: bool,
 ) -> None:
@@ -61,6 +63,7 @@ def command(
         overwrite=overwrite,
         progress=lambda line: click.echo(f"  {line}", err=True),
         title=title,
+        notes=notes,
     )
     for warning in report.warnings:
         click.echo(f"Warning: {warning}", err=True)

@@ -216,6 +216,15 @@ def test_inline_svg_is_one_safe_element() -> None:
     assert 'aria-label="the &#34;alt&#34; &lt;text&gt;"' in one
 
 
+def test_every_text_has_every_font_family() -> None:
+    """As many families as panels: plotnine would deal a plain list out among them."""
+    families = ("DejaVu Sans", "DejaVu Serif", "DejaVu Sans Mono")
+    svg = draw_svg(figures.forest(summaries.locale_means(_fit()), families=families))
+    assert set(re.findall(r"font-family: ([^;\"]+)", svg)) == {
+        "'DejaVu Sans', 'DejaVu Serif', 'DejaVu Sans Mono'"
+    }
+
+
 def test_labels() -> None:
     assert label("a$b") == r"a\$b"
     assert label("a\nb\u202e") == "a�b�"

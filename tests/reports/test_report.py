@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("out") / "report"
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
     fit.info["warnings"].append("mind <b>this</b>")
-    write_report(fit, path, models=MODELS)
+    write_report(fit, path, models=MODELS, notes=["All <one> family."])
     return path
 
 
@@ -100,6 +100,7 @@ def test_ids_are_text_everywhere(folder: Path) -> None:
     assert len(re.findall(r"<script", page)) == 1
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<i>F</i>" not in page
+    assert '<p class="warning">All &lt;one&gt; family.</p>' in page
     assert "mind &lt;b&gt;this&lt;/b&gt;" in page
 
 
