@@ -54,8 +54,11 @@ def _fingerprint(path: Path) -> str:
 def whole_folder(path: Path) -> Iterator[Path]:
     """A temporary folder that takes the place of `path` at the end, unless there was an error."""
     path = path.absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise OutputExists(f"{path} cannot be written ({error.strerror}); give another folder.") from error
     try:
         os.chmod(partial, 0o755)
         yield partial

@@ -1,4 +1,7 @@
-"""Tables of a validity study, numbered as in Thellmann et al. (2026): 5, 6, 7 and 25 to 31."""
+"""Tables of a validity study, numbered as in Thellmann et al. (2026): 5, 6, 7 and 25 to 31.
+
+27b is ours.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from reports.tables import Cell, Table, to_latex, write_csv
 class Exhibit:
     """A numbered table: a file name without suffix, words, every digit, and the form for readers."""
 
-    number: int
+    number: str
     slug: str
     title: str
     note: str
@@ -27,7 +30,7 @@ class Exhibit:
     @property
     def name(self) -> str:
         """`table05_ranking`."""
-        return f"table{self.number:02d}_{self.slug}"
+        return f"table{self.number:0>2}_{self.slug}"
 
 
 def _lofo(row: Row) -> Cell:
@@ -103,12 +106,16 @@ _REGRESSION_FULL = [
     _BETA,
     number("SE", "beta_se"),
     number("β std.", "beta_std"),
+]
+_FIT = [
+    _PAIRING,
+    text("Controls", "variant"),
     number("Adj. R², base", "adj_r2_base"),
-    number("Adj. R², ext.", "adj_r2_ext"),
+    number("extended", "adj_r2_ext"),
     number("CV R², base", "cv_r2_base"),
-    number("CV R², ext.", "cv_r2_ext"),
+    number("extended", "cv_r2_ext"),
     number("by family, base", "cv_r2_base_family"),
-    number("by family, ext.", "cv_r2_ext_family"),
+    number("extended", "cv_r2_ext_family"),
 ]
 _STRATIFIED = [
     _PAIRING,
@@ -143,16 +150,13 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
         f"Brackets: {100 * settings.level:g}% intervals over {settings.n_resamples:,} resamples of the "
         f"{settings.resample}."
     )
-    full = (
-        "CV R²: one model held out at a time; by family: one family. β std.: in standard deviations of both "
-        f"scores. {brackets}"
-    )
+    full = f"β std.: in standard deviations of both scores. {brackets}"
     ranking, incremental, sensitivity, partial = _side_by_side(study)
     variants = study.incremental.assign(items=study.incremental["variant"].replace("main", "ALL"))
     by_family = study.refits.loc[study.refits["kind"] == "family"].drop(columns="kind")
     return (
         _exhibit(
-            5,
+            "5",
             "ranking",
             "Ranking consistency",
             "Kendall τ between native and proxy scores, and how many of the three and five best models the "
@@ -161,7 +165,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _RANKING,
         ),
         _exhibit(
-            6,
+            "6",
             "incremental",
             "Incremental validity",
             "Base: native score on the controls. Extended: the same and the proxy. p of the nested F test. "
@@ -171,7 +175,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _INCREMENTAL,
         ),
         _exhibit(
-            7,
+            "7",
             "extra_control",
             "Sensitivity to the extra controls",
             f"The main regression, and the one with the pairing's extra_controls added. {brackets}",
@@ -179,7 +183,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _SENSITIVITY,
         ),
         _exhibit(
-            25,
+            "25",
             "block_a",
             "CA against CS ranking inside one benchmark",
             "Kendall τ on as many items of either subset, drawn anew in each repeat: mean, and 2.5% to 97.5% "
@@ -188,7 +192,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _BLOCK_A,
         ),
         _exhibit(
-            26,
+            "26",
             "ranking_full",
             "Ranking consistency in full",
             "Studentised: bootstrap-t interval on Fisher's z scale, closer to its level at high τ. Top k: "
@@ -198,7 +202,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _RANKING_FULL,
         ),
         _exhibit(
-            27,
+            "27",
             "incremental_full",
             "Incremental validity in full",
             full,
@@ -206,7 +210,16 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _REGRESSION_FULL,
         ),
         _exhibit(
-            28,
+            "27b",
+            "fit",
+            "Adjusted and cross-validated R²",
+            "CV R²: one model held out at a time; by family: one family. Squared errors of held-out models "
+            "against squares about the mean, so it may fall below zero.",
+            variants.loc[variants["variant"].isin(["main", "extra"])],
+            _FIT,
+        ),
+        _exhibit(
+            "28",
             "stratified",
             "Incremental validity on CA and on CS items",
             f"Native and proxy scores are both taken over the items named. {brackets}",
@@ -214,7 +227,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _STRATIFIED,
         ),
         _exhibit(
-            29,
+            "29",
             "partial",
             "Partial correlations",
             "Correlation of native and proxy scores given the controls.",
@@ -222,7 +235,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _PARTIAL,
         ),
         _exhibit(
-            30,
+            "30",
             "extra_control_full",
             "The extra controls in full",
             full,
@@ -230,7 +243,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             _REGRESSION_FULL,
         ),
         _exhibit(
-            31,
+            "31",
             "leave_one_family_out",
             "Leave one family out",
             "The extended regression without each model family; it passes with β > 0 and nominal p < "
@@ -242,7 +255,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
 
 
 def _exhibit(
-    number: int, slug: str, title: str, note: str, frame: pd.DataFrame, columns: Sequence[Column]
+    number: str, slug: str, title: str, note: str, frame: pd.DataFrame, columns: Sequence[Column]
 ) -> Exhibit:
     explained = "reason" in frame.columns and (frame["reason"] != "").any()
     shown = [*columns, text("Note", "reason")] if explained else columns

@@ -14,7 +14,14 @@ from maskedadv.validity.balance import Balanced, balanced_tau
 from maskedadv.validity.evidence import classify
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.ranking import kendall_tau, studentised_interval, tau_draws, top_k_overlap
-from maskedadv.validity.regression import Incremental, incremental, incremental_draws, inflation, influence
+from maskedadv.validity.regression import (
+    MIN_MODELS,
+    Incremental,
+    incremental,
+    incremental_draws,
+    inflation,
+    influence,
+)
 from maskedadv.validity.resample import (
     Interval,
     bias_corrected_interval,
@@ -65,14 +72,16 @@ def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: S
         except NotEstimable as error:
             reasons.append(str(error))
     weights, native, proxy = _resample(pairing, sample, settings, f"ranking {group}")
-    interval = _interval(tau_draws(weights, native, proxy), row["tau"], sample, settings.level)
+    interval = _interval(tau_draws(weights, native, proxy), row["tau"], sample, settings)
     row["lower"], row["upper"] = interval.lower, interval.upper
-    if not _uncertain(sample):
+    if interval.reason:
+        reasons.append(f"no interval: {interval.reason}")
+    elif not _uncertain(sample):
         studentised = studentised_interval(weights, native, proxy, settings.level)
         row["lower_t"], row["upper_t"] = studentised.lower, studentised.upper
         if studentised.reason:
-            reasons.append(f"studentised interval: {studentised.reason}")
-    return {**row, "reason": "; ".join([*([interval.reason] if interval.reason else []), *reasons])}
+            reasons.append(f"no studentised interval: {studentised.reason}")
+    return {**row, "reason": "; ".join(reasons)}
 
 
 def _uncertain(sample: Sample) -> bool:
@@ -94,12 +103,15 @@ def _resample(
 
 
 def _interval(
-    draws: Floats, estimate: float, sample: Sample, level: float, df: int | None = None
+    draws: Floats, estimate: float, sample: Sample, settings: Settings, df: int | None = None
 ) -> Interval:
     """Percentiles, widened if `df` is given; bias-corrected ones where scores carry an error of their own."""
+    n_families = len(set(sample.families))
+    if settings.resample == "families" and n_families < MIN_MODELS:
+        return Interval(np.nan, np.nan, f"{n_families} families, but resampling them needs {MIN_MODELS}")
     if _uncertain(sample):
-        return bias_corrected_interval(draws, estimate, level)
-    return percentile_interval(draws, level if df is None else expanded_level(level, df))
+        return bias_corrected_interval(draws, estimate, settings.level)
+    return percentile_interval(draws, settings.level if df is None else expanded_level(settings.level, df))
 
 
 def variant_sample(pairing: Pairing, scores: Scores, models: pd.DataFrame, variant: str) -> Sample:
@@ -133,11 +145,11 @@ def incremental_row(
     weights, native, proxy = _resample(pairing, sample, settings, f"regression {variant}")
     delta_r2, beta = incremental_draws(weights, native, sample.controls, proxy)
     df = fit.df_resid if settings.interval == "expanded" else None
-    delta_interval = _interval(delta_r2, fit.delta_r2, sample, settings.level, df)
-    beta_interval = _interval(beta, fit.beta, sample, settings.level, df)
+    delta_interval = _interval(delta_r2, fit.delta_r2, sample, settings, df)
+    beta_interval = _interval(beta, fit.beta, sample, settings, df)
     row["delta_r2_lower"], row["delta_r2_upper"] = delta_interval.lower, delta_interval.upper
     row["beta_lower"], row["beta_upper"] = beta_interval.lower, beta_interval.upper
-    return {**row, "reason": beta_interval.reason}
+    return {**row, "reason": f"no interval: {beta_interval.reason}" if beta_interval.reason else ""}
 
 
 def _with_names(reason: str, pairing: Pairing, variant: str) -> str:

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from maskedadv.errors import NotEstimable
-from maskedadv.validity.resample import Interval
+from maskedadv.validity.resample import Interval, in_chunks
 
 Floats = NDArray[np.float64]
-_CHUNK = 500  # resamples at a time where every resample has scores of its own
 
 
 def kendall_tau(x: Floats, y: Floats) -> tuple[float, float]:
@@ -56,14 +55,7 @@ def tau_draws(weights: Floats, x: Floats, y: Floats) -> Floats:
     ndarray, shape (B,)
         NaN where a resample has all scores of a side equal.
     """
-    if x.ndim == 1 and y.ndim == 1:
-        return _weighted_tau(weights, x, y)[0]
-    return np.concatenate(
-        [
-            _weighted_tau(weights[rows], x[rows], y[rows])[0]
-            for rows in (slice(start, start + _CHUNK) for start in range(0, len(weights), _CHUNK))
-        ]
-    )
+    return in_chunks(lambda *part: _weighted_tau(*part)[0], weights, x, y)
 
 
 def studentised_interval(weights: Floats, x: Floats, y: Floats, level: float) -> Interval:
@@ -82,7 +74,7 @@ def studentised_interval(weights: Floats, x: Floats, y: Floats, level: float) ->
         return Interval(np.nan, np.nan, "not defined where tau is 1 or -1")
     if not error > 0:
         return Interval(np.nan, np.nan, "the ranks leave no variance to resample")
-    draws, variances = _weighted_tau(weights, x, y)
+    draws, variances = in_chunks(lambda *part: np.column_stack(_weighted_tau(*part)), weights, x, y).T
     usable = (np.abs(draws) < 1 - 1e-12) & (variances > 1e-12)
     draws, variances = draws[usable], variances[usable]
     if len(draws) < 0.5 * len(weights):

@@ -6,6 +6,7 @@ Base: native ~ 1 + controls. Extended: the same + proxy. Models are the observat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scipy import stats
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
 
 from maskedadv.errors import NotEstimable
+from maskedadv.validity.resample import in_chunks
 
 Floats = NDArray[np.float64]
 MIN_MODELS = 6
@@ -62,7 +64,7 @@ def partial_r_from_r2(r2_base: float, r2_ext: float) -> float:
 
 
 def design(controls: Floats, proxy: Floats) -> Floats:
-    """Columns 1, controls, proxy; controls standardised, which leaves the proxy's coefficient as it is.
+    """Columns 1, controls, proxy, all but the first standardised, so that units cannot upset the algebra.
 
     Parameters
     ----------
@@ -82,15 +84,19 @@ def design(controls: Floats, proxy: Floats) -> Floats:
     if n - width < MIN_DF:
         raise NotEstimable(f"{n} models leave {n - width} degrees of freedom with {width} coefficients")
     predictors = np.column_stack([controls, proxy])
-    spread = predictors.std(axis=0)
-    constant = np.flatnonzero(spread <= 1e-12 * np.maximum(np.abs(predictors).max(axis=0), 1e-300))
+    constant = np.flatnonzero(_is_constant(predictors))
     if len(constant):
         raise NotEstimable(f"{_named(int(constant[0]), width)} is the same for every model")
-    standard = (predictors - predictors.mean(axis=0)) / spread
+    standard = (predictors - predictors.mean(axis=0)) / predictors.std(axis=0)
     for last in range(1, width - 1):
         if np.linalg.eigvalsh(standard[:, : last + 1].T @ standard[:, : last + 1] / n)[0] < _COLLINEAR:
             raise NotEstimable(f"{_named(last, width)} is a linear combination of the other predictors")
-    return np.column_stack([np.ones(n), standard[:, :-1], proxy])
+    return np.column_stack([np.ones(n), standard])
+
+
+def _is_constant(columns: Floats) -> NDArray[np.bool_]:
+    """Whether each column varies by no more than rounding."""
+    return np.ptp(columns, axis=0) <= 1e-12 * np.abs(columns).max(axis=0)
 
 
 def _named(column: int, width: int) -> str:
@@ -119,6 +125,7 @@ def incremental(
     X = design(controls, proxy)
     base, extended = _fits(native, X)
     f, p_f, _ = extended.compare_f_test(base)
+    unit = native.std() / proxy.std()
     beta = float(extended.params[-1])
     models = np.arange(len(native))
     return Incremental(
@@ -129,9 +136,9 @@ def incremental(
         delta_r2=float(extended.rsquared - base.rsquared),
         f=float(f),
         p_f=float(p_f),
-        beta=beta,
-        beta_se=float(extended.bse[-1]),
-        beta_std=float(beta * proxy.std() / native.std()),
+        beta=beta * unit,
+        beta_se=float(extended.bse[-1] * unit),
+        beta_std=beta,
         partial_r=float(np.sign(beta) * np.sqrt(1 - extended.ssr / base.ssr)),
         adj_r2_base=float(base.rsquared_adj),
         adj_r2_ext=float(extended.rsquared_adj),
@@ -150,17 +157,18 @@ def proxy_coefficient(native: Floats, controls: Floats, proxy: Floats) -> tuple[
     NotEstimable
     """
     _, extended = _fits(native, design(controls, proxy))
-    return float(extended.params[-1]), float(extended.pvalues[-1])
+    return float(extended.params[-1] * native.std() / proxy.std()), float(extended.pvalues[-1])
 
 
 def _fits(native: Floats, X: Floats) -> tuple[sm.regression.linear_model.RegressionResults, ...]:
-    if np.ptp(native) == 0:
+    if _is_constant(native[:, None])[0]:
         raise NotEstimable(f"all {len(native)} models have the same native score")
-    base, extended = sm.OLS(native, X[:, :-1]).fit(), sm.OLS(native, X).fit()
+    y = (native - native.mean()) / native.std()
+    base, extended = sm.OLS(y, X[:, :-1]).fit(), sm.OLS(y, X).fit()
     if base.ssr <= _EXACT * base.centered_tss:
         raise NotEstimable("the controls alone predict native scores exactly")
     if extended.ssr <= _EXACT * extended.centered_tss:
-        raise NotEstimable("the fit is exact; is the proxy a copy of the native benchmark?")
+        raise NotEstimable("the fit is exact, as if the proxy were a copy of the native benchmark")
     return base, extended
 
 
@@ -199,6 +207,12 @@ def incremental_draws(
     delta_r2, beta : ndarray, shape (B,)
         NaN where a resample has too few distinct models, or collinear ones.
     """
+    draws = in_chunks(partial(_draws, controls), weights, native, proxy)
+    return draws[:, 0], draws[:, 1]
+
+
+def _draws(controls: Floats, weights: Floats, native: Floats, proxy: Floats) -> Floats:
+    """Columns dR2 and beta of a slice of the resamples."""
     shape = weights.shape
     y = np.broadcast_to(native, shape)
     scale = np.std(proxy, axis=-1, keepdims=True)
@@ -210,7 +224,7 @@ def incremental_draws(
     X = np.stack(columns, axis=-1)
     r2_base, _ = _weighted_fit(weights, X[..., :-1], y)
     r2_ext, beta = _weighted_fit(weights, X, y)
-    return r2_ext - r2_base, beta / scale.reshape(-1)
+    return np.column_stack([r2_ext - r2_base, beta / scale.reshape(-1)])
 
 
 def _centred(weights: Floats, values: Floats) -> Floats:

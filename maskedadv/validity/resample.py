@@ -7,6 +7,7 @@ weights, so 10,000 resamples are a few matrix products, and drawing whole famili
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,25 @@ def model_weights(
     return draws.astype(np.float64)
 
 
+def in_chunks(
+    statistic: Callable[..., NDArray[np.float64]],
+    weights: NDArray[np.float64],
+    *scores: NDArray[np.float64],
+    size: int = 1000,
+) -> NDArray[np.float64]:
+    """`statistic(weights, *scores)` on a slice of the resamples at a time, to bound the memory.
+
+    Scores of shape (B, n) belong to their resample and are sliced along; others serve every slice.
+    """
+    slices = (slice(start, start + size) for start in range(0, len(weights), size))
+    return np.concatenate(
+        [
+            statistic(weights[rows], *(s[rows] if s.shape == weights.shape else s for s in scores))
+            for rows in slices
+        ]
+    )
+
+
 def percentile_interval(draws: NDArray[np.float64], level: float) -> Interval:
     """Equal-tailed percentile interval (Efron & Tibshirani 1993, ch. 13) of the defined draws."""
     tail = (1 - level) / 2
@@ -96,5 +116,7 @@ def _quantiles(draws: NDArray[np.float64], probabilities: tuple[float, float]) -
         return Interval(np.nan, np.nan, "no resamples were asked for")
     if undefined > MAX_UNDEFINED * len(draws):
         return Interval(np.nan, np.nan, f"undefined in {undefined:,} of {len(draws):,} resamples")
+    if np.ptp(finite) == 0:
+        return Interval(np.nan, np.nan, "the same in every resample, which says nothing of its spread")
     lower, upper = np.quantile(finite, probabilities)
     return Interval(float(lower), float(upper))

@@ -49,14 +49,14 @@ class Settings:
     scores: str = "accuracy"
 
     def __post_init__(self) -> None:
-        for name, value, low in (
-            ("n_resamples", self.n_resamples, 100),
-            ("seed", self.seed, 0),
-            ("repeats", self.repeats, 1),
-            ("min_items", self.min_items, 1),
+        for name, value, low, high in (
+            ("n_resamples", self.n_resamples, 100, 1_000_000),
+            ("seed", self.seed, 0, 2**63),
+            ("repeats", self.repeats, 1, 100_000),
+            ("min_items", self.min_items, 1, 10**9),
         ):
-            if value < low:
-                raise BadSetting(f"{name} must be {low} or more, not {value}.")
+            if not low <= value <= high:
+                raise BadSetting(f"{name} must be from {low} to {high}, not {value}.")
         for name, share in (("level", self.level), ("alpha", self.alpha)):
             if not 0 < share < 1:
                 raise BadSetting(f"{name} must lie between 0 and 1, not {share}.")

@@ -70,7 +70,7 @@ def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) ->
             f"{interval_text(main['beta_lower'], main['beta_upper'])}, {side} zero."
         )
     else:
-        sentences.append(f"Its coefficient is {number(main['beta'])}; no interval ({main['reason']}).")
+        sentences.append(f"Its coefficient is {number(main['beta'])}; {main['reason']}.")
     if main["beta"] < 0 and main["p_f"] < study.settings.alpha:
         sentences.append(
             "The coefficient is negative: with the controls held equal, better on the proxy goes with worse "

@@ -207,7 +207,8 @@ def test_a_proxy_that_is_the_native_benchmark_under_another_name() -> None:
     result = run(pd.concat([scores, copy]), models, replace(PAIRING, proxy="copy"))
     assert "copy of the native benchmark" in main(result)["reason"]
     assert result.ranking.loc[0, "tau"] == 1
-    assert "not defined where tau is 1" in result.ranking.loc[0, "reason"]
+    assert np.isnan(result.ranking.loc[0, "lower"])
+    assert "the same in every resample" in result.ranking.loc[0, "reason"]
 
 
 def test_a_negative_coefficient_is_never_robust_and_is_called_negative() -> None:
@@ -217,6 +218,24 @@ def test_a_negative_coefficient_is_never_robust_and_is_called_negative() -> None
     result = run(scores, models, replace(PAIRING, controls=()))
     assert result.evidence.loc[0, "evidence"] == "marginal"
     assert "coefficient is negative" in verdict(result, replace(PAIRING, controls=()))
+
+
+def test_scores_that_differ_by_a_billionth_are_regressed_all_the_same() -> None:
+    scores, models = tables()
+    tiny = run(scores.assign(accuracy=0.5 + 1e-9 * scores["accuracy"]), models)
+    plain = run(scores, models)
+    assert main(tiny)["r2_ext"] == pytest.approx(main(plain)["r2_ext"], rel=1e-5)
+    assert main(tiny)["beta_lower"] == pytest.approx(main(plain)["beta_lower"], rel=1e-4)
+
+
+def test_few_families_cannot_be_resampled() -> None:
+    scores, models = tables()
+    few = models.assign(family=[f"f{j % 5}" for j in range(len(models))])
+    result = study(PairingFile((PAIRING,)), scores, few, Settings(500, repeats=5, resample="families"))
+    assert np.isnan(main(result)["beta_lower"])
+    assert main(result)["reason"] == "no interval: 5 families, but resampling them needs 6"
+    assert result.evidence.loc[0, "evidence"] == "undetermined"
+    assert "no interval: 5 families" in verdict(result, PAIRING)
 
 
 def test_one_bad_pairing_does_not_spoil_the_others() -> None:

@@ -26,10 +26,10 @@ def test_weighted_tau_is_tau_b_of_the_resampled_rows() -> None:
 
 def test_tau_of_perturbed_scores_is_taken_row_by_row() -> None:
     rng = np.random.default_rng(4)
-    weights = model_weights(9, 1201, rng)  # more than one chunk, and a ragged last one
+    weights = model_weights(9, 1201, rng)  # more than one slice, and a ragged last one
     x, y = rng.normal(size=(2, 1201, 9))
     draws = tau_draws(weights, x, y)
-    for b in (0, 499, 500, 1200):
+    for b in (0, 999, 1000, 1200):
         rows = np.repeat(np.arange(9), weights[b].astype(int))
         assert draws[b] == pytest.approx(stats.kendalltau(x[b][rows], y[b][rows]).statistic, abs=1e-12)
 

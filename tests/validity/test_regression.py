@@ -128,6 +128,17 @@ def test_unit_of_the_controls_changes_nothing(scores: pd.DataFrame) -> None:
     )
 
 
+def test_unit_of_the_scores_changes_only_the_unit_of_beta(scores: pd.DataFrame) -> None:
+    native, controls, proxy = arrays(scores)
+    plain = incremental(native, controls, proxy)
+    for unit in (1e-8, 1e9):
+        fit = incremental(0.5 + unit * native, controls, 0.5 + unit * proxy / 2)
+        for name in ("beta_std", "f", "p_f", "partial_r", "delta_r2", "cv_r2_ext"):
+            assert getattr(fit, name) == pytest.approx(getattr(plain, name), rel=1e-5), name
+        assert fit.beta == pytest.approx(2 * plain.beta, rel=1e-5)
+        assert fit.beta_se == pytest.approx(2 * plain.beta_se, rel=1e-5)
+
+
 def test_partial_correlation_carries_the_sign(scores: pd.DataFrame) -> None:
     native, controls, proxy = arrays(scores)
     up, down = incremental(native, controls, proxy), incremental(native, controls, -proxy)
