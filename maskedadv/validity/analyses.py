@@ -195,22 +195,32 @@ def diagnostics(
 
 def evidence_row(main: Row, refits: list[Row], alpha: float) -> Row:
     """The evidence class of a pairing, from its main regression and its family refits."""
-    families = [refit for refit in refits if refit["kind"] == "family" and refit["left_out"]]
+    by_family = [refit for refit in refits if refit["kind"] == "family"]
+    families = [refit for refit in by_family if refit["left_out"]]
     passed = sum(refit["passes"] for refit in families)
-    reason = main["reason"] or next(
-        (refit["reason"] for refit in refits if refit["kind"] == "family" and not refit["left_out"]), ""
-    )
+    unknown = [refit for refit in families if refit["reason"]]
+    broken = [refit["left_out"] for refit in families if not refit["passes"] and not refit["reason"]]
+    if unknown:
+        names = ", ".join(refit["left_out"] for refit in unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        stability = (
+            f"{len(unknown)} of {len(families)} refits cannot be done ({names}: {unknown[0]['reason']})"
+        )
+    else:
+        stability = next((refit["reason"] for refit in by_family), "")
     return {
         "pairing": main["pairing"],
-        "evidence": classify(main["p_f"], main["beta_lower"], passed, len(families), alpha),
+        "evidence": classify(
+            main["p_f"], main["beta_lower"], passed, len(families), alpha, unknown=len(unknown)
+        ),
         "p_f": main["p_f"],
         "beta": main["beta"],
         "beta_lower": main["beta_lower"],
         "beta_upper": main["beta_upper"],
         "lofo_passed": passed,
         "lofo_refits": len(families),
-        "breaks_without": "; ".join(refit["left_out"] for refit in families if not refit["passes"]),
-        "reason": reason,
+        "breaks_without": "; ".join(broken),
+        "stability": stability,
+        "reason": "; ".join(filter(None, [main["reason"], stability])),
     }
 
 

@@ -8,7 +8,9 @@ from typing import Literal
 EvidenceClass = Literal["robust", "marginal", "null", "undetermined"]
 
 
-def classify(p_f: float, beta_lower: float, passed: int, refits: int, alpha: float = 0.05) -> EvidenceClass:
+def classify(
+    p_f: float, beta_lower: float, passed: int, refits: int, alpha: float = 0.05, *, unknown: int = 0
+) -> EvidenceClass:
     """Class of a pairing from its nested F test, the interval of beta and the family refits.
 
     *null* where p_F >= alpha; *robust* where p_F < alpha and the interval of beta lies above 0 and every
@@ -25,19 +27,21 @@ def classify(p_f: float, beta_lower: float, passed: int, refits: int, alpha: flo
         Leave-one-family-out refits that pass, and how many there are (0: there is but one family).
     alpha
         Level of the F test.
+    unknown
+        Refits that cannot be estimated; they neither pass nor fail.
 
     Returns
     -------
     str
         "undetermined" where the rule needs a number that could not be had: no p, or a p below alpha
-        without an interval, or without a family to leave out, unless what there is rules out "robust".
+        without an interval, a family to leave out or some refit, unless what there is rules out "robust".
     """
     if math.isnan(p_f):
         return "undetermined"
     if p_f >= alpha:
         return "null"
-    if passed < refits or beta_lower <= 0:
+    if passed + unknown < refits or beta_lower <= 0:
         return "marginal"
-    if refits == 0 or math.isnan(beta_lower):
+    if refits == 0 or unknown or math.isnan(beta_lower):
         return "undetermined"
     return "robust"

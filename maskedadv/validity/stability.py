@@ -31,7 +31,7 @@ def leave_one_out(
 ) -> tuple[Refit, ...]:
     """Refit without each group (a model family, or a model), in sorted order of the groups.
 
-    A refit that cannot be estimated does not pass, and says why.
+    A refit that cannot be estimated does not pass, and has a reason.
 
     Raises
     ------

@@ -77,18 +77,18 @@ def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) ->
             "on the native benchmark, which speaks against the proxy."
         )
     refits, passed = evidence["lofo_refits"], evidence["lofo_passed"]
-    if not refits:
-        sentences.append(f"Stability over families is not known: {evidence['reason']}.")
-    elif passed == refits:
+    if refits and passed == refits:
         sentences.append(f"It holds without any one of the {refits} model families.")
-    elif evidence["evidence"] != "null":
-        refit = study.refits
-        of_pairing = (refit["pairing"] == main["pairing"]) & (refit["kind"] == "family")
-        broken = list(refit.loc[of_pairing & ~refit["passes"].astype(bool), "left_out"])
+    elif refits and evidence["evidence"] != "null":
+        own = study.refits.loc[
+            (study.refits["pairing"] == main["pairing"]) & (study.refits["kind"] == "family")
+        ]
+        broken = list(own.loc[~own["passes"].astype(bool) & (own["reason"] == ""), "left_out"])
         shown = ", ".join(broken[:5]) + (f" and {len(broken) - 5} more" if len(broken) > 5 else "")
-        sentences.append(
-            f"It holds in {passed} of {refits} refits without one family; it breaks without {shown}."
-        )
+        text = f"It holds in {passed} of {refits} refits without one family"
+        sentences.append(f"{text}; it breaks without {shown}." if broken else f"{text}.")
+    if evidence["stability"]:
+        sentences.append(f"Stability over families is not fully known: {evidence['stability']}.")
     return sentences
 
 

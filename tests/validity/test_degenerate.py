@@ -108,7 +108,9 @@ def test_one_family_leaves_the_class_undetermined() -> None:
     evidence = result.evidence.loc[0]
     assert evidence["evidence"] == "undetermined"
     assert evidence["reason"] == "all models are of one family (only), so none can be left out"
-    assert "Stability over families is not known" in verdict(result, PAIRING)
+    assert "Stability over families is not fully known: all models are of one family" in verdict(
+        result, PAIRING
+    )
     assert np.isnan(main(result)["cv_r2_ext_family"])
 
 
@@ -218,6 +220,16 @@ def test_a_negative_coefficient_is_never_robust_and_is_called_negative() -> None
     result = run(scores, models, replace(PAIRING, controls=()))
     assert result.evidence.loc[0, "evidence"] == "marginal"
     assert "coefficient is negative" in verdict(result, replace(PAIRING, controls=()))
+
+
+def test_families_too_large_to_be_left_out_are_named() -> None:
+    scores, models = tables()
+    large = models.assign(family=["big"] * 16 + ["small"] * 4)
+    result = run(scores, large)
+    evidence = result.evidence.loc[0]
+    assert (evidence["evidence"], evidence["lofo_passed"], evidence["lofo_refits"]) == ("undetermined", 1, 2)
+    assert evidence["reason"] == "1 of 2 refits cannot be done (big: 4 models, but at least 6 are needed)"
+    assert "not fully known: 1 of 2 refits" in verdict(result, PAIRING)
 
 
 def test_scores_that_differ_by_a_billionth_are_regressed_all_the_same() -> None:

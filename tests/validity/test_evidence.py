@@ -28,6 +28,13 @@ def test_rule(p: float, lower: float, passed: int, refits: int, expected: str) -
     assert classify(p, lower, passed, refits) == expected
 
 
+def test_refits_that_cannot_be_estimated_neither_pass_nor_fail() -> None:
+    assert classify(0.01, 0.5, 16, 17, unknown=1) == "undetermined"
+    assert classify(0.01, 0.5, 15, 17, unknown=1) == "marginal"
+    assert classify(0.01, -0.5, 16, 17, unknown=1) == "marginal"
+    assert classify(0.5, 0.5, 0, 17, unknown=17) == "null"
+
+
 def test_alpha_can_be_set() -> None:
     assert classify(0.027, 0.006, 17, 17, alpha=0.01) == "null"
     assert classify(0.08, 0.006, 17, 17, alpha=0.1) == "robust"
