@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -59,32 +60,47 @@ _VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 
 def build_cube(
-    parts: Sequence[LocaleCube], locales: Sequence[str], models: Sequence[str], pivot: str
+    parts: Mapping[str, Sequence[LocaleCube]], locales: Sequence[str], models: Sequence[str], pivot: str
 ) -> xr.Dataset:
     """Stack the locales' parts into one labelled data set.
+
+    Parameters
+    ----------
+    parts
+        One part per locale for every variant, `plain` first.
 
     Returns
     -------
     Dataset with the dims locale, model, subset, query and gap; `language` is a coordinate over
-    (locale, query).
+    (locale, query). With several variants the gap variables have a leading dim `variant`.
     """
-    variables = {
-        name: (dims, np.stack([getattr(p, name) for p in parts]), {"long_name": text, "units": units})
-        for name, (dims, text, units) in _VARIABLES.items()
-    }
+    several = len(parts) > 1
+    variables: dict[str, Any] = {}
+    for name, (dims, text, units) in _VARIABLES.items():
+        stacked = {v: np.stack([getattr(p, name) for p in own]) for v, own in parts.items()}
+        attributes = {"long_name": text, "units": units}
+        if several and dims == _GAP:
+            variables[name] = (("variant", *dims), np.stack(list(stacked.values())), attributes)
+        else:
+            variables[name] = (dims, stacked["plain"], attributes)
     language = np.array([[locale, pivot] for locale in locales], dtype=object)
-    return xr.Dataset(
-        variables,
-        coords={
-            "locale": ("locale", np.array(locales, dtype=object), {"long_name": "local language"}),
-            "model": ("model", np.array(models, dtype=object), {"long_name": "language model"}),
-            "subset": (
-                "subset",
-                np.array(SUBSETS, dtype=object),
-                {"long_name": "CA culture-agnostic, CS culture-specific"},
-            ),
-            "query": ("query", np.array(QUERIES, dtype=object), {"long_name": "language of the question"}),
-            "gap": ("gap", np.array(GAPS, dtype=object), {"long_name": "contrast of abilities"}),
-            "language": (("locale", "query"), language, {"long_name": "language code of the question"}),
-        },
-    )
+    coords: dict[str, Any] = {
+        "locale": _labels("locale", locales, "local language"),
+        "model": _labels("model", models, "language model"),
+        "subset": _labels("subset", SUBSETS, "CA culture-agnostic, CS culture-specific"),
+        "query": _labels("query", QUERIES, "language of the question"),
+        "gap": _labels("gap", GAPS, "contrast of abilities"),
+        "language": (("locale", "query"), language, {"long_name": "language code of the question"}),
+    }
+    if several:
+        coords["variant"] = _labels("variant", list(parts), "model and scale that the gap is measured with")
+    return xr.Dataset(variables, coords=coords)
+
+
+def plain_cube(cube: xr.Dataset) -> xr.Dataset:
+    """The cube with the gaps as the papers define them, without a `variant` dimension."""
+    return cube.sel(variant="plain", drop=True) if "variant" in cube.dims else cube
+
+
+def _labels(dim: str, values: Sequence[str], text: str) -> tuple[str, NDArray[np.object_], dict[str, str]]:
+    return dim, np.array(list(values), dtype=object), {"long_name": text}

@@ -17,7 +17,8 @@ def global_mmlu_lite() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame of 16,800 rows: model, subset (CA, CS), language (bn de en fr ja sw zh), item, correct (0, 1).
+    DataFrame of 16,800 rows: model, subset (CA, CS), language (bn de en fr ja sw zh), item, correct (0, 1),
+    n_options (4).
 
     Notes
     -----
@@ -27,7 +28,7 @@ def global_mmlu_lite() -> pd.DataFrame:
     """
     frame = pd.read_parquet(DATA / "global_mmlu_lite_outcomes.parquet")
     ids = ["model", "subset", "language", "item"]
-    return frame.astype(dict.fromkeys(ids, "str") | {"correct": "int64"})
+    return frame.astype(dict.fromkeys(ids, "str") | {"correct": "int64"}).assign(n_options=4)
 
 
 def bertaqa() -> pd.DataFrame:

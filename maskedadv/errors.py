@@ -91,6 +91,10 @@ class BadSetting(InputError):
     """An argument is outside its range, or two arguments exclude each other."""
 
 
+class NoOptions(InputError):
+    """A guessing floor was asked for and the number of options of some items is not known."""
+
+
 # --- engines, results ---------------------------------------------------------------------------
 
 
@@ -197,3 +201,26 @@ class NothingToImport(InputError):
 
 class PackageMissing(InputError):
     """An optional package is needed for this input."""
+
+
+# --- scoring ------------------------------------------------------------------------------------
+
+
+class BadItem(InputError):
+    """Items that cannot be asked: no right option, equal options, hidden characters, an unreadable key."""
+
+
+class BadPrompts(InputError):
+    """A prompt file is not TOML, or a language's table lacks a key or has one that does not belong."""
+
+
+class NoPrompt(InputError):
+    """A language has no prompt, or its prompt has no words for a country."""
+
+
+class UnusableModel(InputError):
+    """A model or its tokenizer cannot be loaded, or is no causal language model."""
+
+
+class UnitsFailed(MaskedadvError):
+    """Some models could not be scored; the others were."""

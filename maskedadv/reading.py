@@ -47,3 +47,25 @@ def read_gaps(fit: Fit) -> list[str]:
             f"above zero, {c.clearly_below} clearly below ({level} intervals), {c.positive} positive at all."
         )
     return out
+
+
+def read_variants(fit: Fit) -> list[str]:
+    """Whether the knowledge gap's sign and clearly positive share survive the other variants, in words."""
+    counts = {v: count(fit.gaps(gap="knowledge_gap", variant=v), "knowledge_gap") for v in fit.variants}
+    plain = counts.pop("plain")
+    if not counts or not plain.known:
+        return []
+    means = {v: fit.means(gap="knowledge_gap", variant=v)["estimate"] for v in fit.variants}
+    out = [
+        f"plain: {plain.positive} of {plain.known} knowledge gaps positive, {plain.clearly_above} clearly."
+    ]
+    for name, c in counts.items():
+        both = means["plain"].notna() & means[name].notna()
+        turned = int((means["plain"][both] * means[name][both] < 0).sum())
+        sign = (
+            "the mean keeps its sign in every locale"
+            if not turned
+            else (f"the mean changes sign in {turned} of {int(both.sum())} locales")
+        )
+        out.append(f"{name}: {c.positive} of {c.known} positive, {c.clearly_above} clearly; {sign}.")
+    return out

@@ -51,6 +51,8 @@ class Fit:
         Versions, engine, seed, data fingerprint, warnings, dropped models and a line per block.
     posteriors
         NUTS: the posterior of every locale as ArviZ groups, in memory or in its file; else empty.
+    variant_uncertainty
+        As `uncertainty`, for every variant but `plain`.
     """
 
     settings: Settings
@@ -59,6 +61,7 @@ class Fit:
     uncertainty: dict[str, Uncertainty]
     info: dict[str, Any]
     posteriors: dict[str, Posterior] = field(default_factory=dict)
+    variant_uncertainty: dict[str, dict[str, Uncertainty]] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -71,6 +74,7 @@ class Fit:
         locale: str | Iterable[str] | None = None,
         model: str | Iterable[str] | None = None,
         gap: str | Iterable[str] | None = None,
+        variant: str = "plain",
     ) -> pd.DataFrame:
         """The gaps as a tidy table.
 
@@ -78,6 +82,8 @@ class Fit:
         ----------
         locale, model, gap
             Keep only these; None keeps all.
+        variant
+            `plain` (the papers' definition), `floor`, `linked` or `floor+linked`, where the result has it.
 
         Returns
         -------
@@ -89,7 +95,7 @@ class Fit:
         BadSetting
             A locale, model or gap that the result does not hold.
         """
-        cube = self.cube
+        cube = self._variant(variant)
         locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
         models = _chosen("model", model, [str(v) for v in cube["model"].values])
         kinds = _chosen("gap", gap, [str(v) for v in cube["gap"].values])
@@ -120,12 +126,14 @@ class Fit:
         locale: str | Iterable[str] | None = None,
         model: str | Iterable[str] | None = None,
         gap: str | Iterable[str] | None = None,
+        variant: str = "plain",
     ) -> pd.DataFrame:
         """Mean gap over the (chosen) models of each locale, with intervals from the joint uncertainty.
 
         Same columns as `gaps`; `model` is "(mean over models)" and `note` says how many models count.
         """
-        cube = self.cube
+        cube = self._variant(variant)
+        uncertainty = self.uncertainty if variant == "plain" else self.variant_uncertainty[variant]
         locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
         names = [str(v) for v in cube["model"].values]
         chosen = [names.index(m) for m in _chosen("model", model, names)]
@@ -134,7 +142,7 @@ class Fit:
         for name in locales:
             part = cube.sel(locale=name)
             estimate = part["estimate"].values[chosen]
-            own = self.uncertainty[name]
+            own = uncertainty[name]
             mean, spread = mean_over_models(own.kind, own.gaps()[..., chosen], estimate, self.settings.level)
             for kind in kinds:
                 g = GAPS.index(kind)
@@ -155,6 +163,26 @@ class Fit:
                     }
                 )
         return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    @property
+    def variants(self) -> list[str]:
+        """The variants that the result holds, `plain` first."""
+        return [str(v) for v in self.cube["variant"].values] if "variant" in self.cube.dims else ["plain"]
+
+    def variant_gaps(self, *, gap: str = "knowledge_gap", mean: bool = True) -> pd.DataFrame:
+        """One gap under every variant, per model and as mean over models; `variant` is the first column."""
+        parts = []
+        for name in self.variants:
+            frames = [self.gaps(gap=gap, variant=name)]
+            frames += [self.means(gap=gap, variant=name)] if mean else []
+            for frame in frames:
+                frame.insert(0, "variant", name)
+                parts.append(frame)
+        return pd.concat(parts, ignore_index=True)
+
+    def _variant(self, name: str) -> xr.Dataset:
+        _chosen("variant", name, self.variants)
+        return self.cube.sel(variant=name, drop=True) if "variant" in self.cube.dims else self.cube
 
     def draws(self, name: str) -> xr.DataArray:
         """Posterior draws of a gap or an ability, NUTS only.

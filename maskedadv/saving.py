@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from maskedadv.contrasts import Uncertainty
 from maskedadv.errors import NotAResult, OutputExists
@@ -42,7 +43,12 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
-        _save_uncertainty(fit, partial / "uncertainty.nc")
+        models = fit.cube["model"].values
+        _save_uncertainty(fit.uncertainty, models, partial / "uncertainty.nc")
+        for variant, own in fit.variant_uncertainty.items():
+            _save_uncertainty(own, models, partial / _variant_file(variant))
+        if fit.variant_uncertainty:
+            fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
         _save_posteriors(fit, partial / "posterior")
         text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
@@ -120,10 +126,12 @@ def load(path: str | Path) -> Fit:
             cube = _as_objects(opened.load())
         items = pd.read_parquet(folder / "items.parquet")
         uncertainty = _load_uncertainty(folder / "uncertainty.nc")
+        variants = [str(v) for v in cube["variant"].values[1:]] if "variant" in cube.dims else []
+        others = {v: _load_uncertainty(folder / _variant_file(v)) for v in variants}
         posteriors = _load_posteriors(folder, settings, info["locales"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
-    return Fit(settings, cube, items, uncertainty, info, posteriors)
+    return Fit(settings, cube, items, uncertainty, info, posteriors, others)
 
 
 def _as_objects(data: xr.Dataset) -> xr.Dataset:
@@ -141,11 +149,14 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
-def _save_uncertainty(fit: Fit, path: Path) -> None:
+def _variant_file(variant: str) -> str:
+    return f"uncertainty-{variant.replace('+', '-')}.nc"
+
+
+def _save_uncertainty(uncertainty: dict[str, Uncertainty], models: NDArray[np.object_], path: Path) -> None:
     """One group per locale, numbered: a language code may hold characters that group names may not."""
-    models = fit.cube["model"].values
     nodes: dict[str, xr.Dataset] = {}
-    for k, (locale, own) in enumerate(fit.uncertainty.items()):
+    for k, (locale, own) in enumerate(uncertainty.items()):
         nodes[f"/locale_{k}"] = xr.Dataset(
             {"values": (("row", "gap", "model"), own.values, {"units": "logit"})},
             coords={

@@ -97,7 +97,7 @@ def constructed_fit(
         "blocks": [],
         "warnings": [],
     }
-    return Fit(settings, build_cube(parts, locales, models, "en"), items, uncertainty, info)
+    return Fit(settings, build_cube({"plain": parts}, locales, models, "en"), items, uncertainty, info)
 
 
 def gap_index(name: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from maskedadv.cli.show import gap_table
+from maskedadv.cli.show import gap_table, variant_text
 from maskedadv.cli.text import WIDTH
 
 CAVEATS = (
@@ -42,6 +42,8 @@ def command(output: Path | None, engine: str) -> None:
     )
     click.echo("Gaps in logits, 95% intervals clustered by item (marginal maximum likelihood):\n")
     click.echo(gap_table(with_means(result.gaps(), result.means())))
+    if len(result.variants) > 1:
+        click.echo(f"\n{variant_text(result, models=False)}")
     click.echo("\nWhat this says")
     for sentence in read_gaps(result):
         click.echo(_wrapped(sentence))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
-from maskedadv.cli.show import gap_table
+from maskedadv.cli.show import gap_table, variant_text
 from maskedadv.cli.text import records, to_json
 
 if TYPE_CHECKING:
@@ -71,6 +71,28 @@ if TYPE_CHECKING:
     "--prior", "priors", multiple=True, metavar="NAME=NUMBER", help="NUTS: replace a prior; docs/priors.md."
 )
 @click.option(
+    "--guessing",
+    default="auto",
+    show_default=True,
+    metavar="auto|none|chance|NUMBER",
+    help="Floor of the 'floor' variant: chance is 1/options of each item; auto where options are known.",
+)
+@click.option("--options", type=int, help="Options of every item, where the table has no n_options.")
+@click.option(
+    "--link",
+    type=click.Choice(["auto", "none", "english"]),
+    default="auto",
+    show_default=True,
+    help="The 'linked' variant: CS gaps on the CA scale by the spread of pivot abilities; 8 models or more.",
+)
+@click.option(
+    "--variants",
+    type=click.Choice(["auto", "none"]),
+    default="auto",
+    show_default=True,
+    help="none: the papers' gaps only.",
+)
+@click.option(
     "--jobs", type=int, default=1, show_default=True, help="Blocks (nuts: locales) fitted at the same time."
 )
 @click.option("--overwrite", is_flag=True, help="Replace another result in the folder.")
@@ -97,6 +119,10 @@ def command(
     max_treedepth: int,
     metric: str,
     priors: tuple[str, ...],
+    guessing: str,
+    options: int | None,
+    link: str,
+    variants: str,
     jobs: int,
     overwrite: bool,
     as_json: bool,
@@ -132,6 +158,10 @@ def command(
         max_treedepth=max_treedepth,
         metric=metric,
         priors=parse_priors(priors),
+        guessing=guessing,
+        options=options,
+        link=link,
+        variants=variants,
     )
     if jobs < 1:
         raise BadSetting(f"--jobs must be 1 or more (is {jobs}).")
@@ -152,7 +182,14 @@ def command(
         click.echo(f"Warning: {warning}", err=True)
     if as_json:
         click.echo(
-            to_json({"output": str(output), "warnings": result.warnings, "means": records(result.means())})
+            to_json(
+                {
+                    "output": str(output),
+                    "warnings": result.warnings,
+                    "means": records(result.means()),
+                    "variants": records(result.variant_gaps()),
+                }
+            )
         )
         return
     print_summary(result)
@@ -191,3 +228,5 @@ def print_summary(result: Fit) -> None:
     percent = f"{100 * result.settings.level:g}%"
     click.echo(f"Mean gaps over models (logit, {percent} {result.settings.interval} intervals):\n")
     click.echo(gap_table(result.means()))
+    if len(result.variants) > 1:
+        click.echo(f"\n{variant_text(result, models=False)}")

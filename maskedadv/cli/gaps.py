@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import pandas as pd
 
-from maskedadv.cli.show import gap_table, with_means
+from maskedadv.cli.show import gap_table, variant_text, with_means
 from maskedadv.cli.text import number, probability, records, to_json
 
 
@@ -20,6 +21,13 @@ from maskedadv.cli.text import number, probability, records, to_json
     multiple=True,
     type=click.Choice(["global_gap", "local_gap", "knowledge_gap"]),
     help="Only these gaps.",
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["plain", "floor", "linked", "floor+linked"]),
+    default="plain",
+    show_default=True,
+    help="Which gaps: the papers' (plain), with guessing floor, on the linked scale.",
 )
 @click.option("--mean/--no-mean", default=True, show_default=True, help="Add a mean over models per locale.")
 @click.option(
@@ -35,6 +43,7 @@ def command(
     locale: tuple[str, ...],
     model: tuple[str, ...],
     gap: tuple[str, ...],
+    variant: str,
     mean: bool,
     style: str,
     as_json: bool,
@@ -46,10 +55,10 @@ def command(
     from maskedadv.saving import load
 
     result = load(results)
-    chosen = {"locale": locale or None, "model": model or None, "gap": gap or None}
-    frame = result.gaps(**chosen)
+    chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}
+    frame = result.gaps(**chosen, variant=variant)
     if mean:
-        frame = with_means(frame, result.means(**chosen))
+        frame = with_means(frame, result.means(**chosen, variant=variant))
     if as_json or style == "json":
         click.echo(to_json(records(frame)))
     elif style == "csv":
@@ -58,6 +67,8 @@ def command(
         click.echo(_markdown(frame))
     else:
         click.echo(gap_table(frame))
+        if len(result.variants) > 1 and (not gap or "knowledge_gap" in gap):
+            click.echo(f"\n{variant_text(result, locale=locale or None, model=model or None)}")
 
 
 def _markdown(frame: pd.DataFrame) -> str:

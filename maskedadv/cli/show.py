@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+from typing import TYPE_CHECKING, Any
+
 import pandas as pd
 
-from maskedadv.cli.text import format_table, number, probability, records
+from maskedadv.cli.text import WIDTH, format_table, number, probability, records
+
+if TYPE_CHECKING:
+    from maskedadv.results import Fit
 
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
 
@@ -40,3 +46,31 @@ def with_means(gaps: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     for locale in dict.fromkeys([*gaps["locale"], *means["locale"]]):
         parts += [gaps[gaps["locale"] == locale], means[means["locale"] == locale]]
     return pd.concat([p for p in parts if len(p)], ignore_index=True) if parts else gaps
+
+
+def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
+    """The knowledge gap under every variant side by side, means over models last, and what survives in words.
+
+    Parameters
+    ----------
+    models
+        Also the single models.
+    chosen
+        `locale` and `model`, as for `Fit.gaps`.
+    """
+    from maskedadv.reading import read_variants
+
+    names = fit.variants
+    cells: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        frames = [fit.means(gap="knowledge_gap", variant=name, **chosen)]
+        frames = [fit.gaps(gap="knowledge_gap", variant=name, **chosen), *frames] if models else frames
+        for r in records(with_means(*frames) if models else frames[0]):
+            known = not pd.isna(r["estimate"])
+            text = f"{number(r['estimate'])} ({number(r['sd'])})" if known else "-"
+            cells.setdefault((r["locale"], r["model"]), []).append(text)
+    rows = [[locale, model, *texts] for (locale, model), texts in cells.items()]
+    lines = ["Knowledge gap under other assumptions (logit, standard deviation in brackets):", ""]
+    lines.append(format_table(["locale", "model", *names], rows, left=(0, 1)))
+    lines += ["", *(textwrap.fill(t, WIDTH) for t in read_variants(fit))]
+    return "\n".join(lines)

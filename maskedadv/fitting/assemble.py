@@ -134,6 +134,8 @@ def _notes(
             elif np.isinf(ability[j, s, query]) and part[j, s, query] < 0:
                 side = "above" if ability[j, s, query] > 0 else "below"
                 reasons.append(f"{name} is {side} every finite level")
+            elif part[j, s, query] == -2:
+                reasons.append(f"at_chance: {name} is not above guessing")
             elif part[j, s, query] < 0:
                 reasons.append(f"{name} has no finite level")
         if not reasons:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,6 +14,7 @@ from maskedadv.engines import Engine
 from maskedadv.fitting.bootstrap import item_weights
 from maskedadv.fitting.estimate import BlockEstimate
 from maskedadv.fitting.fit_crm import fit_crm
+from maskedadv.fitting.fit_floor import fit_floor
 from maskedadv.fitting.fit_joint import fit_joint
 from maskedadv.fitting.fit_marginal import fit_marginal
 from maskedadv.fitting.settings import Settings
@@ -29,6 +31,7 @@ def estimate_blocks(
     n_items: int,
     jobs: int,
     tell: Callable[[str], None],
+    chance: NDArray[np.float64] | None = None,
 ) -> list[BlockEstimate]:
     """Estimates in the order of the blocks, whatever the number of jobs.
 
@@ -38,18 +41,23 @@ def estimate_blocks(
     n_items : items in the whole table, for bootstrap weights by item
     jobs : blocks at the same time; processes, since the embedded engine runs in main threads only
     tell : called with a line of text as blocks and bootstrap replicates are done
+    chance : floor of every item of the table, shape (n_items,), for the model with a guessing floor
     """
     done: list[BlockEstimate] = []
     if jobs == 1 or len(named) == 1:
-        found = (estimate_block(block, settings, engine, n_items, name, tell) for block, name in named)
+        found = (
+            estimate_block(block, settings, engine, n_items, name, tell, chance) for block, name in named
+        )
     else:
         # joblib's processes need no `if __name__ == "__main__"` in the caller's script.
         found = Parallel(n_jobs=min(jobs, len(named)), return_as="generator")(
-            delayed(estimate_block)(block, settings, engine, n_items) for block, _ in named
+            delayed(estimate_block)(block, settings, engine, n_items, chance=chance) for block, _ in named
         )
     for (block, name), estimate in zip(named, found, strict=True):
         cells, items = block.answers.shape
-        tell(f"{name}: {cells} cells, {items} items")
+        tell(
+            f"{name}: {cells} cells, {items} items" + (", with guessing floor" if chance is not None else "")
+        )
         done.append(estimate)
     return done
 
@@ -61,6 +69,7 @@ def estimate_block(
     n_items: int,
     name: str = "",
     tell: Callable[[str], None] = lambda _: None,
+    chance: NDArray[np.float64] | None = None,
 ) -> BlockEstimate:
     """One block by the estimator asked for."""
     estimator = settings.estimator
@@ -75,9 +84,15 @@ def estimate_block(
         if done and done % 100 == 0:
             tell(f"{name}: replicate {done} of {settings.replicates}")
 
-    fitter = fit_marginal if estimator == "marginal" else fit_joint
+    common: dict[str, Any] = {
+        "interval": settings.interval,
+        "seed": settings.seed,
+        "weights": weights,
+        "tick": tick,
+    }
+    if chance is not None:
+        return fit_floor(block.answers, chance[block.item], engine, **common)
     if settings.response == "crm":
-        fitter = fit_crm
-    return fitter(
-        block.answers, engine, interval=settings.interval, seed=settings.seed, weights=weights, tick=tick
-    )
+        return fit_crm(block.answers, engine, **common)
+    fitter = fit_marginal if estimator == "marginal" else fit_joint
+    return fitter(block.answers, engine, **common)

@@ -19,7 +19,8 @@ class BlockEstimate:
     ability, ability_sd : shape (C,), logit
         Minus or plus infinity where a cell lies beyond every finite estimate; NaN where nothing is known.
     part : shape (C,)
-        Cells with the same label, 0 or more, have a finite, known difference; -1 for none.
+        Cells with the same label, 0 or more, have a finite, known difference; -1 for none, -2 for a cell
+        that is not above chance under a guessing floor.
     weak : shape (C,)
         Connected block of the cell × item graph.
     difficulty, difficulty_sd : shape (I,), logit

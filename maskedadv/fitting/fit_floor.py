@@ -75,7 +75,7 @@ def fit_floor(
     finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
     if not len(finite) or not components.finite_parts():
         return nothing_finite(answers, ability, components.cell_weak, informative)
-    part = np.full(n_cells, -1)
+    part = np.where(lost, -2, -1)
     part[finite] = components.cell_weak[finite]
     inside = answers[finite]
     data = floor.find_answers(inside, chance)

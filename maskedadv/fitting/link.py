@@ -102,6 +102,42 @@ def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
     )
 
 
+def link_from_draws(ca: Array, draws_ca: Array, cs: Array, draws_cs: Array) -> Link:
+    """λ from posterior draws of the pivot-language abilities, draw by draw.
+
+    Parameters
+    ----------
+    ca, cs : shape (J,), posterior means; NaN leaves a model out
+    draws_ca, draws_cs : shape (S, J)
+    """
+    use = np.isfinite(ca) & np.isfinite(cs)
+    models = int(use.sum())
+    if models < FEWEST:
+        return _unknown(0, 0, models, f"a link needs {FEWEST} models, here are {models}")
+    one = draws_ca[:, use] - draws_ca[:, use].mean(axis=1, keepdims=True)
+    other = draws_cs[:, use] - draws_cs[:, use].mean(axis=1, keepdims=True)
+    variance_ca, variance_cs = (one**2).mean(axis=1), (other**2).mean(axis=1)
+    covariance = (one * other).mean(axis=1)
+    log_ratio = 0.5 * np.log(variance_cs / variance_ca)
+    correlation = float(np.clip((covariance / np.sqrt(variance_ca * variance_cs)).mean(), -1.0, 1.0))
+    own = (1.0 - correlation**2) / (models - 1)
+    log_sd = float(np.sqrt(log_ratio.var(ddof=1) + own))
+    ratio = float(np.exp(log_ratio.mean()))
+    slope = np.median([_major_axis(*v) for v in zip(variance_ca, variance_cs, covariance, strict=True)])
+    return Link(
+        ratio=ratio,
+        slope=float(slope),
+        log_sd=log_sd,
+        lower=float(ratio * np.exp(-1.959964 * log_sd)),
+        upper=float(ratio * np.exp(1.959964 * log_sd)),
+        models=models,
+        correlation=correlation,
+        rows_ca=np.zeros(0),
+        rows_cs=np.zeros(0),
+        own_sd=float(np.sqrt(own)),
+    )
+
+
 def linked_gap(local: Array, global_: Array, ratio: float) -> Array:
     """local_gap/λ − global_gap, logits on the CA scale."""
     return local / ratio - global_

@@ -17,7 +17,7 @@ from scipy.special import expit
 Array = NDArray[np.float64]
 
 SPACING = 0.65
-"""Spacing of nodes in units of the smallest conditional sd of a difficulty; 0.8 was seen to be off by 3e-8."""
+"""Spacing of nodes in units of the smallest conditional sd of a difficulty; 0.8 was seen off by 3e-8."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv import __version__
-from maskedadv.cube import build_cube
+from maskedadv.cube import build_cube, plain_cube
 from maskedadv.design.blocks import (
     Block,
     build_block,
@@ -24,6 +24,7 @@ from maskedadv.design.blocks import (
 )
 from maskedadv.design.floor import Dropped, apply_floor, cell_accuracy
 from maskedadv.design.logits import clipped_note, rated_values
+from maskedadv.diagnostics.check import sampling_warnings
 from maskedadv.engines import Engine, choose_engine
 from maskedadv.errors import BadSetting, NotEstimable
 from maskedadv.fitting.assemble import assemble_locale
@@ -33,6 +34,7 @@ from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.run import estimate_locales
 from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
+from maskedadv.fitting.variants import Part, all_variants, wanted_floor, warn_variants
 from maskedadv.responses import SUBSETS, Responses, read_responses
 from maskedadv.results import Fit
 
@@ -70,6 +72,10 @@ def fit(
     max_treedepth: int = 10,
     metric: str = "diag_e",
     priors: Mapping[str, float] | Priors | None = None,
+    guessing: str | float = "auto",
+    options: int | None = None,
+    link: str = "auto",
+    variants: str = "auto",
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Fit:
@@ -115,6 +121,16 @@ def fit(
         NUTS: number of chains, iterations of each before and after adaptation has ended, Stan's tuning.
     priors
         NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/priors.md.
+    guessing
+        Floor of the `floor` variant: `chance`, 1/options of each item; a number for all items; `none`. `auto`
+        takes `chance` where the number of options of every item is known. Binary responses, `optimize`.
+    options
+        Number of options of all items where the table has no column `n_options`.
+    link
+        `english`: the `linked` variant, local_gap/λ − global_gap, with λ from the models' pivot-language
+        abilities; needs 8 models. `auto` gives it where it can; `none` does not.
+    variants
+        `none` leaves out every variant that was not asked for, and the `variant` dimension of the cube.
     jobs
         Blocks (locales, under `nuts`) fitted at the same time; changes no number.
     progress
@@ -158,6 +174,10 @@ def fit(
         max_treedepth=max_treedepth,
         metric=metric,
         priors=priors,
+        guessing=str(guessing),
+        options=options,
+        link=link,
+        variants=variants,
     )
     if not isinstance(jobs, int) or jobs < 1:
         raise BadSetting(f"jobs must be a whole number of 1 or more (is {jobs!r}).")
@@ -209,9 +229,23 @@ def run(
             tell=tell,
         )
     fitted = [Fitted(b, served, e) for (b, served), e in zip(blocks, estimates, strict=True)]
-    return replace(
-        _collect(responses, settings, engine, locales, fitted, dropped, rated), posteriors=posteriors
-    )
+    chance = wanted_floor(responses, settings)
+    floored: list[Fitted] = []
+    if chance is not None:
+        floors = estimate_blocks(
+            [(block, _name(block, served)) for block, served in blocks],
+            settings,
+            engine,
+            n_items=len(responses.items),
+            jobs=jobs,
+            tell=tell,
+            chance=chance,
+        )
+        floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
+    result = _collect(responses, settings, engine, locales, fitted, floored, dropped, rated)
+    if posteriors:
+        result.info["warnings"] += sampling_warnings(posteriors)
+    return replace(result, posteriors=posteriors)
 
 
 def _name(block: Block, served: tuple[str, ...]) -> str:
@@ -233,24 +267,39 @@ def _collect(
     engine: Engine,
     locales: list[str],
     fitted: list[Fitted],
+    floored: list[Fitted],
     dropped: list[Dropped],
     rated: NDArray[np.float64],
 ) -> Fit:
-    parts, uncertainty = [], {}
+    parts = []
     for locale in locales:
-        own = {f.block.subset: f for f in fitted if locale in f.locales}
-        part, spread = assemble_locale(responses, settings, locale, own)
+        part, spread = assemble_locale(responses, settings, locale, _own(fitted, locale))
         if settings.response == "crm":  # the blocks' answers are logits
             accuracy, _ = cell_accuracy(responses, rated, locale, settings.pivot)
             part = replace(part, accuracy=np.where(part.n_items > 0, accuracy, np.nan))
-        parts.append(part)
-        uncertainty[locale] = spread
+        parts.append(Part(part, spread))
+    every, links = all_variants(
+        responses,
+        settings,
+        locales,
+        parts,
+        {k: _own(fitted, k) for k in locales},
+        {k: _own(floored, k) for k in locales} if floored else None,
+    )
     models = [str(m) for m in responses.models]
-    used = np.any([(p.n_items > 0).any(axis=(1, 2)) for p in parts], axis=0)
-    cube = build_cube(parts, locales, models, settings.pivot).isel(model=np.flatnonzero(used))
-    uncertainty = {k: replace(u, values=u.values[..., used]) for k, u in uncertainty.items()}
-    if not np.isfinite(cube["estimate"].values).any():
-        reasons = [n for n in cube["note"].values.ravel() if n]
+    used = np.any([(p.cube.n_items > 0).any(axis=(1, 2)) for p in parts], axis=0)
+    cube = build_cube({v: [p.cube for p in ps] for v, ps in every.items()}, locales, models, settings.pivot)
+    cube = cube.isel(model=np.flatnonzero(used))
+    uncertainty = {
+        v: {
+            k: replace(p.uncertainty, values=p.uncertainty.values[..., used])
+            for k, p in zip(locales, ps, strict=True)
+        }
+        for v, ps in every.items()
+    }
+    plain = plain_cube(cube)
+    if not np.isfinite(plain["estimate"].values).any():
+        reasons = [n for n in plain["note"].values.ravel() if n]
         why = reasons[0] if reasons else "no model has answers"
         raise NotEstimable(f"no gap can be estimated from these answers ({why}).")
     info: dict[str, Any] = {
@@ -269,7 +318,18 @@ def _collect(
         "warnings": [
             *responses.notes,
             *clipped_note(responses, settings.response),
-            *warn(settings, fitted, dropped, cube),
+            *warn(settings, fitted, dropped, plain),
+            *warn_variants(cube, links),
         ],
+        "links": links,
+        "floor_blocks": block_rows(settings, floored),
     }
-    return Fit(settings, cube, item_frame(responses, fitted), uncertainty, info)
+    others = {v: own for v, own in uncertainty.items() if v != "plain"}
+    return Fit(
+        settings, cube, item_frame(responses, fitted), uncertainty["plain"], info, variant_uncertainty=others
+    )
+
+
+def _own(fitted: list[Fitted], locale: str) -> dict[int, Fitted]:
+    """The blocks that serve a locale, by subset index."""
+    return {f.block.subset: f for f in fitted if locale in f.locales}

@@ -39,6 +39,10 @@ class Settings:
     max_treedepth: int = 10
     metric: str = "diag_e"
     priors: Mapping[str, float] | Priors | None = None
+    guessing: str = "auto"
+    options: int | None = None
+    link: str = "auto"
+    variants: str = "auto"
 
     def __post_init__(self) -> None:
         _one_of("method", self.method, METHODS)
@@ -65,10 +69,19 @@ class Settings:
         _whole("max_treedepth", self.max_treedepth, 1, 20)
         _between("adapt_delta", self.adapt_delta, 0.0, 1.0)
         _one_of("metric", self.metric, METRICS)
+        object.__setattr__(self, "guessing", _guessing(self.guessing))
+        _one_of("link", self.link, ("auto", "none", "english"))
+        _one_of("variants", self.variants, ("auto", "none"))
+        if self.options is not None:
+            _whole("options", self.options, 2, 1000)
         self._agree()
 
     def _agree(self) -> None:
         """Refuse settings that exclude each other."""
+        if self.guessing not in ("auto", "none") and (self.method != "optimize" or self.response != "binary"):
+            raise BadSetting("a guessing floor goes with method 'optimize' and response 'binary' only.")
+        if self.variants == "none" and (self.guessing not in ("auto", "none") or self.link == "english"):
+            raise BadSetting("variants 'none' excludes a guessing floor and a link; leave one of them out.")
         if self.method == "nuts":
             if self.response == "soft":
                 raise BadSetting(
@@ -100,3 +113,17 @@ def _between(name: str, value: float, low: float, high: float) -> None:
 def _whole(name: str, value: int, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise BadSetting(f"{name} must be a whole number from {low} to {high} (is {value!r}).")
+
+
+def _guessing(value: str | float) -> str:
+    """`auto`, `none`, `chance`, or a number from 0 to below 1 as text."""
+    text = str(value)
+    if text in ("auto", "none", "chance"):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number < 1.0:
+        raise BadSetting(f"guessing must be none, chance or a number from 0 to less than 1 (is {value!r}).")
+    return repr(number)

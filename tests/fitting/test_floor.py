@@ -139,7 +139,7 @@ def test_cells_at_chance_have_no_ability() -> None:
     assert not at_chance(answers, np.zeros(400)).any()
     found = fit_floor(answers, np.full(400, 0.25), ENGINE, interval="robust", seed=1)
     assert np.isnan(found.ability[0])
-    assert found.part[0] == -1
+    assert found.part[0] == -2
     assert np.isfinite(found.ability[1:]).all()
     without = fit_floor(answers[1:], np.full(400, 0.25), ENGINE, interval="robust", seed=1)
     np.testing.assert_allclose(found.ability[1:], without.ability, atol=1e-7)

@@ -1,0 +1,56 @@
+"""Every locale of a result: measures, findings, verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maskedadv.diagnostics.measure import Measures, measure
+from maskedadv.diagnostics.verdict import Finding, judge, verdict
+from maskedadv.errors import BadSetting
+from maskedadv.posterior import Posterior
+from maskedadv.results import Fit
+
+
+@dataclass(frozen=True)
+class LocaleVerdict:
+    """One locale's diagnostics; `verdict` is fine, look or do not use."""
+
+    locale: str
+    measures: Measures
+    findings: list[Finding]
+
+    @property
+    def verdict(self) -> str:
+        """The worst level among the findings."""
+        return verdict(self.findings)
+
+
+def diagnose(fit: Fit) -> list[LocaleVerdict]:
+    """Diagnose every locale of a result of method `nuts`.
+
+    Raises
+    ------
+    BadSetting
+        The result has no posterior.
+    """
+    if not fit.posteriors:
+        raise BadSetting(
+            f"a result of method '{fit.settings.method}' has no draws to diagnose; fit with --method nuts."
+        )
+    return [_one(locale, posterior, everything=True) for locale, posterior in fit.posteriors.items()]
+
+
+def sampling_warnings(posteriors: dict[str, Posterior]) -> list[str]:
+    """A sentence for every locale whose gaps are not fine; quick, for use at the end of a fit."""
+    out = []
+    for locale, posterior in posteriors.items():
+        one = _one(locale, posterior, everything=False)
+        if one.findings:
+            worst = one.findings[0]
+            out.append(f"{locale}: {one.verdict}: {worst.reason}; {worst.remedy} (see maskedadv diagnose).")
+    return out
+
+
+def _one(locale: str, posterior: Posterior, *, everything: bool) -> LocaleVerdict:
+    found = measure(posterior.tree(), everything=everything)
+    return LocaleVerdict(locale, found, judge(found))

@@ -1,0 +1,138 @@
+"""Convergence and predictive numbers of one locale's posterior.
+
+R-hat is rank-normalised and split, ESS bulk and tail (Vehtari et al. 2021, doi:10.1214/20-BA1221), E-BFMI
+as in Betancourt (2016, arXiv 1604.00695); all computed by ArviZ.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from maskedadv.diagnostics.predictive import mid_p_values
+
+GAPS = ("contrast", "mean_contrast")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What was measured; NaN where a number cannot be had (too few draws, one chain).
+
+    Attributes
+    ----------
+    chains, draws : of the posterior
+    rhat_gaps, rhat_all : largest R-hat over the gaps and over every quantity
+    worst : the quantity with the largest R-hat, in words
+    ess_bulk_gaps, ess_tail_gaps, ess_bulk_all, ess_tail_all : smallest effective sample sizes
+    divergences : transitions that diverged
+    deepest : transitions that reached the largest tree
+    bfmi : smallest E-BFMI of a chain
+    mcse_ratio : largest Monte Carlo standard error of a gap's mean, over its posterior sd
+    cells, cells_extreme, cell_p : number of cells, how many have a predictive p-value outside 0.005..0.995,
+        and the smallest two-sided p-value
+    items, items_extreme, item_p : the same for items
+    """
+
+    chains: int
+    draws: int
+    rhat_gaps: float
+    rhat_all: float
+    worst: str
+    ess_bulk_gaps: float
+    ess_tail_gaps: float
+    ess_bulk_all: float
+    ess_tail_all: float
+    divergences: int
+    deepest: int
+    bfmi: float
+    mcse_ratio: float
+    cells: int
+    cells_extreme: int
+    cell_p: float
+    items: int
+    items_extreme: int
+    item_p: float
+
+
+def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
+    """Measure a posterior.
+
+    Parameters
+    ----------
+    tree : ArviZ groups, as `maskedadv.posterior.build_tree` makes them
+    everything : also look at abilities, difficulties and hyperparameters; else gaps only, which is quick
+    """
+    import arviz as az
+
+    posterior = tree["posterior"].to_dataset()
+    stats = tree["sample_stats"].to_dataset()
+    gaps = posterior[list(GAPS)]
+    chosen = posterior.drop_vars("item_subset", errors="ignore") if everything else gaps
+    with _quiet():
+        rhat = az.rhat(chosen)
+        bulk, tail = az.ess(chosen, method="bulk"), az.ess(chosen, method="tail")
+        mcse, sd = az.mcse(gaps, method="mean"), gaps.std(("chain", "draw"), ddof=1)
+        bfmi = np.asarray(az.bfmi(stats["energy"].values), dtype=np.float64)
+        ratio = mcse / sd
+    rows = [rhat, bulk, tail]
+    gap_rhat, gap_bulk, gap_tail = ([_values(r[name]) for name in GAPS] for r in rows)
+    cell_p, item_p = mid_p_values(tree, "cell"), mid_p_values(tree, "item")
+    return Measures(
+        chains=posterior.sizes["chain"],
+        draws=posterior.sizes["draw"],
+        rhat_gaps=_most(gap_rhat),
+        rhat_all=_most([_values(rhat[name]) for name in rhat.data_vars]),
+        worst=_worst(rhat),
+        ess_bulk_gaps=-_most([-v for v in gap_bulk]),
+        ess_tail_gaps=-_most([-v for v in gap_tail]),
+        ess_bulk_all=-_most([-_values(bulk[name]) for name in bulk.data_vars]),
+        ess_tail_all=-_most([-_values(tail[name]) for name in tail.data_vars]),
+        divergences=int(stats["diverging"].sum()),
+        deepest=int(stats["reached_max_treedepth"].sum()),
+        bfmi=-_most([-bfmi]),
+        mcse_ratio=_most([_values(ratio[name]) for name in GAPS]),
+        cells=len(cell_p),
+        cells_extreme=int((cell_p < 0.01).sum()),
+        cell_p=float(cell_p.min(initial=1.0)),
+        items=len(item_p),
+        items_extreme=int((item_p < 0.01).sum()),
+        item_p=float(item_p.min(initial=1.0)),
+    )
+
+
+def _values(array: xr.DataArray) -> NDArray[np.float64]:
+    return np.asarray(array.values, dtype=np.float64).ravel()
+
+
+def _most(parts: list[NDArray[np.float64]]) -> float:
+    """Largest finite value, NaN if there is none; constants and unknown gaps have no diagnostics."""
+    together = np.concatenate(parts) if parts else np.empty(0)
+    together = together[np.isfinite(together)]
+    return float(together.max()) if len(together) else float("nan")
+
+
+def _worst(rhat: xr.Dataset) -> str:
+    best, text = -np.inf, ""
+    for name, array in rhat.data_vars.items():
+        values = np.where(np.isfinite(array.values), array.values, -np.inf)
+        if values.size and values.max() > best:
+            best = float(values.max())
+            index = np.unravel_index(int(np.argmax(values)), values.shape)
+            where = [str(array[d].values[i]) for d, i in zip(array.dims, index, strict=True)]
+            text = f"{name}[{', '.join(where)}]" if where else str(name)
+    return text
+
+
+@contextmanager
+def _quiet() -> Iterator[Any]:
+    """ArviZ warns of constants and short chains; the numbers are NaN there, which the verdict reads."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
