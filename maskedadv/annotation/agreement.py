@@ -122,6 +122,8 @@ def _estimate(value: float, draws: Floats, level: float) -> Estimate:
     draws = draws[np.isfinite(draws)]
     if not len(draws):
         return Estimate(float(value), reason="undefined in every resample")
+    if np.ptp(draws) == 0:
+        return Estimate(float(value), reason="no interval, the same in every resample")
     lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(float(value), float(lower), float(upper))
 
@@ -157,7 +159,7 @@ def _kappa(kinds: Counts, weights: Counts) -> Floats:
     return np.where(chance < 1 - 1e-12, excess / np.maximum(1 - chance, 1e-12), np.nan)
 
 
-_UNEVEN = "items have different numbers of labels; see Krippendorff's alpha"
+_UNEVEN = "items have different numbers of labels, so see alpha"
 
 
 def _library_alpha(votes: Counts, draws: Floats, level: float) -> Estimate:

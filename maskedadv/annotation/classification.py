@@ -71,14 +71,19 @@ def _share(part: Floats, whole: NDArray[np.integer]) -> Floats:
 def rate_intervals(
     matrix: Counts, rng: np.random.Generator, n_resamples: int = 5000, level: float = 0.95
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Percentile intervals of accuracy and macro-F1 over resampled items; NaN where nothing was counted."""
+    """Percentile intervals of accuracy and macro-F1 over resampled items; NaN where they have no spread."""
     total = int(matrix.sum())
     if total == 0:
         return (np.nan, np.nan), (np.nan, np.nan)
     draws = rng.multinomial(total, matrix.reshape(-1) / total, size=n_resamples).reshape(-1, *matrix.shape)
     accuracy = np.trace(draws, axis1=-2, axis2=-1) / total
     macro = np.nanmean(per_class(draws)[2], axis=-1)
-    quantiles = [(1 - level) / 2, (1 + level) / 2]
-    low_accuracy, high_accuracy = np.quantile(accuracy, quantiles)
-    low_macro, high_macro = np.quantile(macro, quantiles)
-    return (float(low_accuracy), float(high_accuracy)), (float(low_macro), float(high_macro))
+    return _interval(accuracy, level), _interval(macro, level)
+
+
+def _interval(draws: Floats, level: float) -> tuple[float, float]:
+    """Percentiles; NaN where every resample gives the same, which says nothing of the spread."""
+    if np.ptp(draws) == 0:
+        return np.nan, np.nan
+    lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(lower), float(upper)

@@ -15,12 +15,23 @@ import pandas as pd
 from maskedadv.annotation.agreement import TIE, TOO_FEW, Estimate, agreement, majority
 from maskedadv.annotation.classification import confusion, rate_intervals, rates
 from maskedadv.annotation.mapping import CATEGORY, mapping_agreement, read_mapping
-from maskedadv.annotation.tables import choose_fields, count_votes, labels_of, read_annotations
+from maskedadv.annotation.tables import POOLED, choose_fields, count_votes, labels_of, read_annotations
 from maskedadv.errors import BadSetting, MissingColumn
 
 DERIVED = "CS/CA from required_knowledge"
 """Each label reduced to CA (none) or CS (any knowledge) before votes are counted, so that three never tie."""
 
+_KEY = ["field", "language"]
+_COLUMNS = {
+    "agreement": None,
+    "patterns": [*_KEY, "pattern", "n_items", "share"],
+    "scores": [
+        *_KEY, "n_evaluated", "n_ties", "n_missing", "accuracy", "accuracy_lower", "accuracy_upper",
+        "macro_f1", "macro_f1_lower", "macro_f1_upper", "conservative",
+    ],
+    "classes": [*_KEY, "label", "precision", "recall", "f1", "support"],
+    "confusion": [*_KEY, "reference", "predicted", "n_items"],
+}  # fmt: skip
 _HUMANS, _LLM = "the human annotations", "the model's annotations"
 
 
@@ -107,10 +118,14 @@ def evaluate(
         name: [] for name in ("agreement", "patterns", "scores", "classes", "confusion")
     }
     notes = [] if machine is None else _unmatched(people, machine)
+    if machine is not None and (people["language"] == POOLED).all() != (machine["language"] == POOLED).all():
+        raise MissingColumn(
+            f"only one of {_HUMANS} and {_LLM} has a column 'language'; give it to both or none."
+        )
     for field, labels, votes, predicted in _fields(people, machine, choose_fields(people, wanted, _HUMANS)):
         languages = sorted(votes.index.get_level_values("language").unique())
-        for language in [*(languages if len(languages) > 1 else []), "all"]:
-            part = votes if language == "all" else votes.loc[[language]]
+        for language in [*(languages if len(languages) > 1 else []), POOLED]:
+            part = votes if language == POOLED else votes.loc[[language]]
             rng = np.random.default_rng([seed, zlib.crc32(f"{field} {language}".encode())])
             key = {"field": field, "language": language}
             counts = part.to_numpy()
@@ -131,7 +146,7 @@ def evaluate(
                     n_resamples,
                     level,
                 )
-    frames = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    frames = {name: pd.DataFrame(rows, columns=_COLUMNS[name]) for name, rows in tables.items()}
     mapped = _mapping(machine, mapping)
     fingerprint = _fingerprint((n_resamples, level, seed, wanted), people, machine, mapped)
     return AnnotationResult(mapping=mapped, notes=tuple(notes), fingerprint=fingerprint, **frames)

@@ -18,18 +18,25 @@ LABELS: dict[str, tuple[str, ...]] = {
 }
 """Labels of the fields with a fixed set; other fields have the labels that occur."""
 
+POOLED = "all"
+"""Stands for all languages together in every result."""
+
 
 def read_annotations(source: str | Path | pd.DataFrame, what: str, *, by_annotator: bool) -> pd.DataFrame:
     """Read annotations: item, annotator (if `by_annotator`), optionally language, and fields; all text.
 
     Raises
     ------
-    UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, DuplicateRows
+    UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, BadValue, DuplicateRows
     """
     keys = ["item", "annotator"] if by_annotator else ["item"]
     frame = read_text_table(source, what, keys)
     if "language" not in frame.columns:
-        frame["language"] = "all"
+        frame["language"] = POOLED
+    elif (frame["language"] == POOLED).any():
+        raise BadValue(
+            f"{what}: the language {POOLED!r} means all together in the results; use another code."
+        )
     check_ids(frame, ["language", *keys], what)
     check_unique(frame, ["language", *keys], what)
     return frame
@@ -42,7 +49,9 @@ def choose_fields(frame: pd.DataFrame, fields: tuple[str, ...], what: str) -> tu
     ------
     MissingColumn
     """
-    absent = [field for field in fields if field not in frame.columns]
+    absent = [
+        field for field in fields if field not in set(frame.columns) - {"item", "annotator", "language"}
+    ]
     found = tuple(field for field in LABELS if field in frame.columns)
     if absent or not (fields or found):
         wanted = repr(absent[0]) if absent else "field; known are " + ", ".join(LABELS)

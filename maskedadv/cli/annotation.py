@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import clean, format_table, number, records
+from maskedadv.cli.text import WIDTH, clean, display_width, format_table, number, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,17 +88,36 @@ def _field(result: AnnotationResult, field: str) -> list[str]:
         for frame in (result.agreement, result.patterns, result.scores, result.classes, result.confusion)
     )
     lines = [_agreement(agreement, patterns)]
-    lines += [f"{row['language']}: {row['reason']}." for row in records(agreement) if row["reason"]]
+    lines += _reasons(agreement)
     if len(scores):
         lines += [_scores(scores)]
         lines += [_classes(*(frame.loc[frame["language"] == "all"] for frame in (classes, confusion)))]
     return lines
 
 
+def _reasons(agreement: pd.DataFrame) -> list[str]:
+    """Why a number or an interval is not there: languages and statistics with the same reason in one line."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for row in records(agreement):
+        for entry in filter(None, row["reason"].split("; ")):
+            statistic, _, reason = entry.partition(": ")
+            languages, statistics = found.setdefault(reason, ({}, {}))
+            languages[row["language"]], statistics[statistic] = None, None
+    return [
+        textwrap.fill(f"{', '.join(languages)}, {', '.join(statistics)}: {reason}.", WIDTH)
+        for reason, (languages, statistics) in found.items()
+    ]
+
+
 def _agreement(agreement: pd.DataFrame, patterns: pd.DataFrame) -> str:
     """One row a language; the last columns count the commonest splits of labels, 2/1 for two against one."""
     counts = {(r["language"], r["pattern"]): r["n_items"] for r in records(patterns)}
-    pooled = patterns.loc[patterns["language"] == "all"].nlargest(4, "n_items").sort_index()
+    pooled = (
+        patterns.loc[patterns["language"] == "all"]
+        .sort_values("n_items", ascending=False)
+        .head(4)
+        .sort_index()
+    )
     splits = list(pooled["pattern"])
     rows = [
         (
@@ -142,7 +162,10 @@ def _classes(classes: pd.DataFrame, confusion: pd.DataFrame) -> str:
         )
         for r in records(classes)
     ]
-    return format_table(("majority \\ model", *classes["label"], "P %", "R %", "F1 %"), rows)
+    text = format_table(("majority \\ model", *classes["label"], "P %", "R %", "F1 %"), rows)
+    if max(map(display_width, text.splitlines())) > WIDTH:
+        return f"{len(rows)} labels: too many for a table here; -o and --json have all counts."
+    return text
 
 
 def _share(row: dict[str, float], name: str) -> str:

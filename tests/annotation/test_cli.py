@@ -72,3 +72,27 @@ def test_bad_input_is_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[st
     assert "Traceback" not in capsys.readouterr().err
     assert call("annotation", "evaluate", folder / "humans.csv", "--mapping", folder / "map.csv") == 2
     assert call("annotation", "evaluate", folder / "humans.csv", "--level", "95") == 2
+
+
+def test_awkward_tables_print_in_80_columns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(f"i{k}", a, f"land {k % 40}") for k in range(80) for a in "abc"]
+    pd.DataFrame(rows, columns=["item", "annotator", "country"]).to_csv(folder / "many.csv", index=False)
+    pd.DataFrame(rows[::3], columns=["item", "annotator", "country"]).to_csv(
+        folder / "guess.csv", index=False
+    )
+    many = (
+        "annotation",
+        "evaluate",
+        folder / "many.csv",
+        "--llm",
+        folder / "guess.csv",
+        "--field",
+        "country",
+    )
+    assert call(*many) == 0
+    (folder / "empty.csv").write_text("item,annotator,time_sensitive\n1,a,\n1,b,\n", "utf-8")
+    assert call("annotation", "evaluate", folder / "empty.csv") == 0
+    shown = capsys.readouterr().out
+    assert max(map(display_width, shown.splitlines())) <= 80
+    assert "40 labels: too many" in shown
+    assert "no item has two labels" in shown

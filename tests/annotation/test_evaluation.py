@@ -145,6 +145,38 @@ def test_mapping() -> None:
         evaluate(humans, llm, mapping.replace("social sciences", "sciences"), n_resamples=100)
 
 
+def test_no_label_at_all_is_said_so() -> None:
+    result = evaluate(people({"1": ". . ."}), machine({"1": "CA"}), n_resamples=100)
+    assert result.agreement.loc[0, "n_items"] == 0
+    assert "no item has two labels" in result.agreement.loc[0, "reason"]
+    assert list(result.patterns.columns) == ["field", "language", "pattern", "n_items", "share"]
+    assert np.isnan(result.scores.loc[0, ["accuracy", "conservative"]].astype(float)).all()
+
+
+def test_full_agreement_has_no_interval() -> None:
+    result = evaluate(
+        people({"1": "CS CS CS", "2": "CA CA CA"}), machine({"1": "CS", "2": "CA"}), n_resamples=100
+    )
+    row = result.agreement.loc[0]
+    assert row["unanimous"] == 1
+    assert np.isnan(row["unanimous_lower"])
+    assert "unanimous: no interval, the same in every resample" in row["reason"]
+    assert np.isnan(result.scores.loc[0, "accuracy_lower"])
+
+
+def test_languages_must_be_on_both_sides_and_not_be_the_pooled_one() -> None:
+    with pytest.raises(MissingColumn, match="only one of"):
+        evaluate(people(HUMANS).drop(columns="language"), machine({"1": "CS"}))
+    with pytest.raises(BadValue, match="'all' means"):
+        evaluate(people(HUMANS, language="all"))
+
+
+@pytest.mark.parametrize("field", ["annotator", "item", "language", "colour"])
+def test_ids_are_no_fields(field: str) -> None:
+    with pytest.raises(MissingColumn, match=field):
+        evaluate(people(HUMANS), wanted=(field,))
+
+
 def test_nothing_usable_is_nan_not_a_number() -> None:
     result = evaluate(people({"1": "CS CA"}), machine({"1": "CS"}), n_resamples=100)
     row = result.scores.iloc[0]

@@ -11,6 +11,7 @@ import pytest
 from maskedadv.cli.main import main
 from maskedadv.cli.text import display_width
 
+CHOSEN = ("Skolprov", "SwedishFacts", "DanishCT")  # robust, null, marginal
 FAST = ["--resamples", "200", "--repeats", "5"]
 
 
@@ -21,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, simulated, aggregated: pd.D
     aggregated.to_csv(folder / "scores.csv", index=False)
     simulated.models.to_csv(folder / "models.csv", index=False)
     lines = ['scores = "scores.csv"', 'models = "models.csv"']
-    for pairing in simulated.plan.pairings:
+    for pairing in (p for p in simulated.plan.pairings if p.name in CHOSEN):
         lines += [
             "[[pairing]]",
             *(f'{k} = "{getattr(pairing, k)}"' for k in ("name", "language", "native", "proxy")),
@@ -44,7 +45,7 @@ def test_run_prints_classes_and_writes_every_table(
     assert call("validity", "run", folder / "pairings.toml", "-o", out, *FAST) == 0
     shown = capsys.readouterr()
     assert max(display_width(line) for line in shown.out.splitlines()) <= 80
-    for name, built in simulated.truth.items():
+    for name, built in ((name, simulated.truth[name]) for name in CHOSEN):
         (line,) = [line for line in shown.out.splitlines() if line.startswith(name + " ")]
         assert line.split()[-1] == built
     numbered = {path.stem.split("_")[0] for path in out.glob("table*.csv")}
@@ -67,7 +68,7 @@ def test_tables_on_disk_are_the_numbers_of_the_study(folder: Path, tmp_path: Pat
         "pairing"
     ).size().unique().tolist() == [17]
     assert pd.read_csv(out / "leave_one_model_out.csv").groupby("pairing").size().unique().tolist() == [29]
-    assert table["n_models"].tolist() == [29] * 7
+    assert table["n_models"].tolist() == [29] * 3
 
 
 def test_an_output_folder_is_kept_unless_it_is_the_same_run(
@@ -109,7 +110,7 @@ def test_a_failure_leaves_nothing_behind(
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("validity", "run", folder / "pairings.toml", "--json", *FAST) == 0
     content = json.loads(capsys.readouterr().out)
-    assert len(content["evidence"]) == 7
+    assert len(content["evidence"]) == 3
 
 
 def test_check_says_what_is_there_and_what_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

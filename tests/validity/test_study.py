@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -103,25 +104,22 @@ def test_without_numbers_of_items_the_share_of_cs_is_not_known(simulated, aggreg
 def test_expanded_intervals_are_wider_than_plain_percentiles(
     simulated, aggregated: pd.DataFrame, result: Study
 ) -> None:
-    plain = study(
-        simulated.plan, aggregated, simulated.models, Settings(2000, repeats=1, interval="percentile")
-    )
-    widths = [
-        (run.incremental["beta_upper"] - run.incremental["beta_lower"]).to_numpy() for run in (plain, result)
-    ]
+    two = PairingFile(simulated.plan.pairings[:2])
+    plain = study(two, aggregated, simulated.models, replace(FAST, interval="percentile"))
+    wide = result.incremental.iloc[: len(plain.incremental)]
+    widths = [(rows["beta_upper"] - rows["beta_lower"]).to_numpy() for rows in (plain.incremental, wide)]
     assert (widths[1] > widths[0]).all()
-    pd.testing.assert_series_equal(plain.ranking["lower"], result.ranking["lower"])
+    assert plain.ranking["lower"].tolist() == result.ranking["lower"].tolist()[:6]
 
 
 def test_resampling_families_changes_intervals_only(
     simulated, aggregated: pd.DataFrame, result: Study
 ) -> None:
-    families = study(
-        simulated.plan, aggregated, simulated.models, Settings(2000, repeats=20, resample="families")
-    )
+    two = PairingFile(simulated.plan.pairings[:2])
+    families = study(two, aggregated, simulated.models, replace(FAST, resample="families"))
     estimates = ["tau", "p_value", "top5"]
-    pd.testing.assert_frame_equal(families.ranking[estimates], result.ranking[estimates])
-    assert (families.ranking["lower"] != result.ranking["lower"]).all()
+    pd.testing.assert_frame_equal(families.ranking[estimates], result.ranking[estimates].iloc[:6])
+    assert (families.ranking["lower"] != result.ranking["lower"].iloc[:6]).all()
 
 
 def test_json_is_complete_and_without_nan(result: Study) -> None:
