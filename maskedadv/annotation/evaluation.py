@@ -122,7 +122,11 @@ def evaluate(
         raise MissingColumn(
             f"only one of {_HUMANS} and {_LLM} has a column 'language'; give it to both or none."
         )
-    for field, labels, votes, predicted in _fields(people, machine, choose_fields(people, wanted, _HUMANS)):
+    chosen = choose_fields(people, wanted, _HUMANS)
+    if machine is not None:
+        lacking = [field for field in chosen if field not in machine.columns]
+        notes += [f"{_LLM} lack the field {field}, so it is not scored." for field in lacking]
+    for field, labels, votes, predicted in _fields(people, machine, chosen):
         languages = sorted(votes.index.get_level_values("language").unique())
         for language in [*(languages if len(languages) > 1 else []), POOLED]:
             part = votes if language == POOLED else votes.loc[[language]]

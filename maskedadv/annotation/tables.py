@@ -49,13 +49,14 @@ def choose_fields(frame: pd.DataFrame, fields: tuple[str, ...], what: str) -> tu
     ------
     MissingColumn
     """
-    absent = [
-        field for field in fields if field not in set(frame.columns) - {"item", "annotator", "language"}
-    ]
-    found = tuple(field for field in LABELS if field in frame.columns)
+    columns = [name for name in frame.columns if name not in ("item", "annotator", "language")]
+    absent = [field for field in fields if field not in columns]
+    found = tuple(field for field in LABELS if field in columns)
     if absent or not (fields or found):
-        wanted = repr(absent[0]) if absent else "field; known are " + ", ".join(LABELS)
-        raise MissingColumn(f"{what} has no column {wanted} (found: {', '.join(map(repr, frame.columns))}).")
+        wanted = f"field {absent[0]!r}" if absent else f"field of {', '.join(LABELS)}"
+        raise MissingColumn(
+            f"there is no {wanted} in {what} (found: {', '.join(map(repr, columns)) or 'none'})."
+        )
     return fields or found
 
 

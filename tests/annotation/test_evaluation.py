@@ -145,6 +145,12 @@ def test_mapping() -> None:
         evaluate(humans, llm, mapping.replace("social sciences", "sciences"), n_resamples=100)
 
 
+def test_a_field_the_model_lacks_is_noted() -> None:
+    result = evaluate(people(HUMANS), machine({"1": "x"}, field="other"), n_resamples=100)
+    assert result.scores.empty
+    assert any("lack the field cultural_sensitivity_label" in note for note in result.notes)
+
+
 def test_no_label_at_all_is_said_so() -> None:
     result = evaluate(people({"1": ". . ."}), machine({"1": "CA"}), n_resamples=100)
     assert result.agreement.loc[0, "n_items"] == 0
