@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from maskedadv import summaries
 from maskedadv.results import Fit
@@ -45,24 +47,34 @@ def overall(joint: Joint, pivot: str) -> Answer | None:
     rows = _rows(summaries.overall_means(joint))
     known = rows["local_gap"]
     title = f"Over {plural(known['n_locales'], 'locale')} and {plural(known['n_models'], 'model')}"
-    return _answer(title, rows, pivot, "Every locale counts alike, whatever its number of models.")
+    note = f"Every locale counts alike, whatever its number of models.{_unlike(joint.known)}"
+    return _answer(title, rows, pivot, note)
 
 
 def by_locale(fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str) -> list[Answer]:
     """An answer for every locale, in the order of the result."""
     means, shares = summaries.locale_means(joint), summaries.sign_shares(fit)
     out = []
-    for locale in joint.locales:
+    for k, locale in enumerate(joint.locales):
         rows = _rows(means[means["locale"] == locale])
         own = _rows(shares[shares["locale"] == locale])["knowledge_gap"]
         n = int(rows["local_gap"]["n_models"])
         note = (
             f"{plural(n, 'model')}; knowledge gap positive in {own['positive']} of "
             f"{own['known']}, clearly in {own['clearly_positive']}, clearly negative in "
-            f"{own['clearly_negative']}."
+            f"{own['clearly_negative']}.{_unlike(joint.known[k])}"
         )
         out.append(_answer(locale_name(locale, facts), rows, pivot, note))
     return out
+
+
+def _unlike(known: NDArray[np.bool_]) -> str:
+    """A warning where the three means are not over the same cells, and so do not add up."""
+    counts = known.reshape(-1, 3).sum(axis=0)
+    if len(set(counts)) == 1:
+        return ""
+    listed = ", ".join(f"{NAMES[gap]} {n}" for gap, n in zip(NAMES, counts, strict=True))
+    return f" The three gaps are not known for the same cells ({listed}), so their means need not add up."
 
 
 def share_sentence(fit: Fit) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from maskedadv.results import Fit
-from reports.words import p_value, percent, plural, signed
+from reports.words import interval_text, p_value, percent, plural, side, signed
 
+KNOWLEDGE = "knowledge_gap"
 HOME = (
     "Mean gap of the models from the locale's home less that of all others, on that locale. Models of "
     "unknown origin count on neither side. Intervals are of the difference: noise that all models share "
@@ -30,10 +31,6 @@ SCALE = (
 WRIGHT = (
     "Bars to the right: difficulties of the items. Points to the left: abilities of the models, in the local "
     "language and in the pivot. CA and CS have scales of their own: compare levels inside one panel only."
-)
-VARIANTS = (
-    "The same gaps with the guessing floor taken out (floor), on one scale for both subsets (linked), "
-    "and both. A sign that survives all of them is not made by these artefacts."
 )
 CROSS_VALIDATION = (
     "Scores on answers that were held out, mean and standard deviation over folds, for each response model "
@@ -154,4 +151,44 @@ def alt_scale(sizes: pd.DataFrame) -> str:
     return (
         f"Mean gaps of {known['model'].nunique()} models of {known['family'].nunique()} families against "
         f"their number of parameters."
+    )
+
+
+def variants(means: pd.DataFrame, shares: pd.DataFrame) -> str:
+    """The mean knowledge gap under every variant, and whether it stays on its side of zero."""
+    own = means[means["gap"] == KNOWLEDGE].groupby("variant", sort=False).tail(1)
+    rows = {str(row["variant"]): row for row in own.to_dict(orient="records")}
+    counts = {str(row["variant"]): row for row in shares.to_dict(orient="records") if row["gap"] == KNOWLEDGE}
+    words = [
+        f"{name} {interval_text({str(k): v for k, v in row.items()})}, positive in "
+        f"{counts[name]['positive']} of {counts[name]['known']} cells, clearly in "
+        f"{counts[name]['clearly_positive']}"
+        for name, row in rows.items()
+    ]
+    sides = {name: side({str(k): v for k, v in row.items()}) for name, row in rows.items()}
+    return (
+        "The knowledge gap as the papers define it (plain), with guessing taken into account (floor), "
+        "with CA "
+        f"and CS on one scale (linked), and both. {'; '.join(words)}. {_survival(sides)}"
+    )
+
+
+def _survival(sides: Mapping[str, int]) -> str:
+    plain = sides["plain"]
+    others = {name: s for name, s in sides.items() if name != "plain"}
+    if plain == 0:
+        clear = [name for name, s in others.items() if s]
+        return (
+            f"It is not clearly off zero as plain, but as {', '.join(clear)}."
+            if clear
+            else ("It is not clearly off zero under any of them.")
+        )
+    lost = [name for name, s in others.items() if s != plain]
+    where = "above" if plain > 0 else "below"
+    if not lost:
+        return f"It stays clearly {where} zero under all of them."
+    return (
+        f"It is clearly {where} zero as plain, but not as {', '.join(lost)}: there it may come from the "
+        f"floor or "
+        "the scale."
     )

@@ -2,78 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from maskedadv import summaries
 from maskedadv.errors import MissingFacts, NothingToDraw
-from maskedadv.results import Fit
-from maskedadv.summaries import Joint
 from reports import captions, figures
+from reports.exhibit import Exhibit, Omitted, Source
 
 _MOST_FORESTS = 400  # cells; beyond it the forest of every locale is left to the table
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """One thing to show.
-
-    Attributes
-    ----------
-    name
-        Stem of its files, unique, letters and dashes.
-    title, caption, alt
-        Heading; how to read it and what it shows; the same for those who cannot see the figure.
-    figure
-        A plotnine figure, or None where a table says it all.
-    tables
-        Tidy tables by name (stem of their files).
-    folded
-        Whether the page shows it only when asked.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alt: str = ""
-    figure: Any = None
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    folded: bool = False
-
-
-@dataclass(frozen=True)
-class Omitted:
-    """An exhibit that is not there, and what would bring it."""
-
-    title: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Source:
-    """What exhibits are made from: the fit, its joint uncertainty, and facts."""
-
-    fit: Fit
-    joint: Joint
-    models: pd.DataFrame | None
-    locales: pd.DataFrame
-    pivot: str
-    families: tuple[str, ...]
-    extras: Mapping[str, pd.DataFrame]
-
-    def model_table(self) -> pd.DataFrame:
-        """The facts about the models.
-
-        Raises
-        ------
-        MissingFacts
-        """
-        if self.models is None:
-            raise MissingFacts("no model table was given; write models.csv and give it with --models.")
-        return self.models
 
 
 def build(source: Source) -> tuple[list[Exhibit], list[Omitted]]:
@@ -86,14 +24,6 @@ def build(source: Source) -> tuple[list[Exhibit], list[Omitted]]:
         except (MissingFacts, NothingToDraw) as error:
             left.append(Omitted(title, str(error)))
     return made, left
-
-
-def by_reason(omitted: Sequence[Omitted]) -> list[tuple[str, str]]:
-    """Titles that share a reason, together: (titles, reason)."""
-    titles: dict[str, list[str]] = {}
-    for one in omitted:
-        titles.setdefault(one.reason, []).append(one.title)
-    return [(", ".join(names), reason) for reason, names in titles.items()]
 
 
 def _locale_means(s: Source, title: str) -> list[Exhibit]:
@@ -228,10 +158,17 @@ def _wright(s: Source, title: str) -> list[Exhibit]:
 
 
 def _variants(s: Source, title: str) -> list[Exhibit]:
-    if "variant" not in s.fit.cube.dims or s.fit.cube.sizes["variant"] < 2:
+    if len(s.fit.variants) < 2:
         return []
-    table = summaries.variant_shares(s.fit)
-    return [Exhibit("variants", title, captions.VARIANTS, tables={"variant-shares": table})]
+    means, shares = summaries.variant_means(s.fit), summaries.variant_shares(s.fit)
+    shown = means[means["gap"] == "knowledge_gap"]
+    order = [*dict.fromkeys(shown["locale"])][::-1]
+    figure = figures.forest(
+        shown, "locale", order=order, axis="mean knowledge gap (logit)", families=s.families
+    )
+    text = captions.variants(means, shares)
+    tables = {"variant-means": means, "variant-shares": shares}
+    return [Exhibit("variants", title, text, text, figure, tables)]
 
 
 def _extra(key: str, draw: str, text: str) -> Callable[[Source, str], list[Exhibit]]:

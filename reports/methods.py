@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from maskedadv.diagnostics import LocaleVerdict
+from maskedadv.diagnostics.verdict import DO_NOT_USE
 from maskedadv.results import Fit
 from reports.words import plural
 
@@ -105,8 +108,8 @@ ASSUMPTIONS = (
 def convergence(fit: Fit) -> str:
     """One sentence on whether the optimiser ended where the likelihood has its maximum; '' without blocks."""
     blocks: list[dict[str, Any]] = fit.info.get("blocks", [])
-    if not blocks or "converged" not in blocks[0]:
-        return ""
+    if fit.settings.method == "nuts" or not blocks:
+        return ""  # a posterior has verdicts instead
     bad = [f"{b['locale']} {b['subset']}" for b in blocks if not b["converged"]]
     gradients = [float(b["gradient"]) for b in blocks if b.get("gradient") is not None]
     largest = f"; largest gradient {max(gradients):.1e}" if gradients else ""
@@ -125,18 +128,27 @@ class Verdict:
     passed: bool
 
 
-def verdicts(fit: Fit) -> list[Verdict]:
-    """Verdicts that a diagnosis left in the result (`info["diagnostics"]`: title, text, passed)."""
-    return [
-        Verdict(str(row["title"]), str(row["text"]), bool(row["passed"]))
-        for row in fit.info.get("diagnostics", [])
+def verdicts(found: Sequence[LocaleVerdict]) -> list[Verdict]:
+    """What `maskedadv diagnose` says, the fine locales in one line."""
+    fine = [v.locale for v in found if not v.findings]
+    out = [
+        Verdict(
+            f"{v.locale}: {v.verdict}",
+            " ".join(f"{f.reason[:1].upper()}{f.reason[1:]}; {f.remedy}." for f in v.findings),
+            False,
+        )
+        for v in found
+        if v.findings
     ]
+    if fine:
+        out.append(Verdict("fine", f"the draws of {', '.join(fine)} can be used.", True))
+    return out
 
 
-def doubt(fit: Fit) -> str:
+def doubt(fit: Fit, found: Sequence[LocaleVerdict]) -> str:
     """What must stand beside the answer: a fit that is not to be used; '' if there is nothing."""
     bad = [b for b in fit.info.get("blocks", []) if b.get("converged") is False]
-    failed = [v for v in verdicts(fit) if not v.passed]
+    failed = [v for v in found if v.verdict == DO_NOT_USE]
     if bad or failed:
         return (
             "Some fits did not pass their checks: do not use these numbers before you have read Diagnostics."

@@ -12,18 +12,23 @@ from typing import Any
 import pandas as pd
 
 from maskedadv import __version__
+from maskedadv.diagnostics import LocaleVerdict, diagnose
 from maskedadv.errors import BadSetting
 from maskedadv.outputs import check_folder, whole_folder
 from maskedadv.results import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
 from reports import answers, methods
 from reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
-from reports.exhibits import Exhibit, Omitted, Source, build, by_reason
+from reports.exhibit import Exhibit, Omitted, Source, by_reason
+from reports.exhibits import build
 from reports.fonts import fonts_for
 from reports.page import render
+from reports.posterior import posterior_tables
 from reports.tables import display, write_csv, write_latex
 
 MARK = "report.json"
+SEE_DIAGNOSE = "(see maskedadv diagnose)."
+"""End of the warnings of a fit that the page gives in full, as verdicts."""
 TITLE = "Which language gives better access to local knowledge?"
 
 
@@ -64,7 +69,7 @@ def write_report(
         Sentences of your own that a reader must know, shown beside the answer.
     extras
         Further tables to show: "cross-validation", "predictive-checks", "diagnostics"; see the figures of
-        the same names for their columns.
+        the same names for their columns. A posterior brings the last two itself.
     overwrite
         Replace a report of another result. One of the same result is replaced anyway, anything else never.
 
@@ -82,14 +87,16 @@ def write_report(
     table = None if models is None else model_facts(models)
     fonts = fonts_for(_texts(fit, table))
     pivot = str(facts["name"].get(fit.settings.pivot, fit.settings.pivot))
-    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, extras or {})
+    found = diagnose(fit) if fit.posteriors else []
+    tables = posterior_tables(fit, found) | dict(extras or {})
+    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, tables)
     exhibits, omitted = build(source)
     warnings = tuple(w for w in (*_unknown_models(fit, table), fonts.warning) if w)
     report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
     with whole_folder(folder) as partial:
         _write_tables(exhibits, partial / "tables")
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
-        page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes)
+        page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)
         (partial / "index.html").write_text(page, "utf-8")
         (partial / MARK).write_text(_summary(fit, report), "utf-8")
     return report
@@ -156,6 +163,7 @@ def _page(
     warnings: Sequence[str],
     title: str,
     notes: Sequence[str],
+    found: Sequence[LocaleVerdict],
 ) -> str:
     fit = source.fit
     shown = []
@@ -181,13 +189,13 @@ def _page(
         level=f"{100 * fit.settings.level:g}%",
         lead=lead,
         shares=answers.share_sentence(fit),
-        doubt=methods.doubt(fit),
+        doubt=methods.doubt(fit, found),
         answers=one_by_one if len(one_by_one) > 1 else [],
         exhibits=shown,
         omitted=by_reason(omitted),
         convergence=methods.convergence(fit),
-        verdicts=methods.verdicts(fit),
-        warnings=[*fit.warnings, *warnings],
+        verdicts=methods.verdicts(found),
+        warnings=[*(w for w in fit.warnings if not (found and w.endswith(SEE_DIAGNOSE))), *warnings],
         diagnostics=[("fits", display(pd.DataFrame(blocks)))] if blocks else [],
         assumptions=methods.ASSUMPTIONS,
         methods=methods.methods(fit),

@@ -50,7 +50,7 @@ def command(
     The page is one file that loads nothing. Tables are CSV (all digits) and LaTeX.
     """
     from maskedadv.saving import load
-    from reports.exhibits import by_reason
+    from reports.exhibit import by_reason
     from reports.write import write_report
 
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]

@@ -26,6 +26,7 @@ _LAZY = {
     "resource_trend": "resources",
     "sign_shares": "cells",
     "size_slopes": "groups",
+    "variant_means": "means",
     "variant_shares": "cells",
 }
 

@@ -10,10 +10,9 @@ import xarray as xr
 from scipy import stats
 
 from maskedadv.contrasts import GAPS
+from maskedadv.cube import plain_cube
 from maskedadv.results import Fit
-from maskedadv.summaries.joint import plain
-
-ALL_LOCALES = "(all locales)"
+from maskedadv.summaries.joint import ALL_LOCALES
 
 
 def sign_shares(fit: Fit) -> pd.DataFrame:
@@ -29,7 +28,7 @@ def sign_shares(fit: Fit) -> pd.DataFrame:
     DataFrame: locale, gap, known, positive, share_positive, clearly_positive, share_clearly_positive,
     clearly_negative, share_clearly_negative, share_lower, share_upper. Shares are NaN where nothing is known.
     """
-    return _shares(plain(fit.cube), fit.settings.level)
+    return _shares(plain_cube(fit.cube), fit.settings.level)
 
 
 def variant_shares(fit: Fit) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.contrasts import GAPS, Uncertainty, interval
@@ -26,6 +25,9 @@ Array = NDArray[np.float64]
 
 NORMAL_KINDS = ("robust", "information")
 """Kinds whose rows are directions of a normal distribution; the rows of others are replicates or draws."""
+
+ALL_LOCALES = "(all locales)"
+"""What stands in a locale column for all of them together."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,13 @@ class Joint:
     level: float
 
     @staticmethod
-    def of(result: Fit | Joint) -> Joint:
-        """The plain gaps of a fit; a `Joint` is given back as it is.
+    def of(result: Fit | Joint, variant: str = "plain") -> Joint:
+        """The gaps of a fit; a `Joint` is given back as it is.
+
+        Parameters
+        ----------
+        variant
+            `plain` (the papers' definition) or another that the fit holds.
 
         Raises
         ------
@@ -87,9 +94,12 @@ class Joint:
         """
         if isinstance(result, Joint):
             return result
-        cube = plain(result.cube)
+        cube = result.cube
+        if "variant" in cube.dims:
+            cube = cube.sel(variant=variant, drop=True)
+        uncertainty = result.uncertainty if variant == "plain" else result.variant_uncertainty[variant]
         locales = tuple(str(v) for v in cube["locale"].values)
-        own = tuple(result.uncertainty[name] for name in locales)
+        own = tuple(uncertainty[name] for name in locales)
         if len({u.kind for u in own}) > 1:
             raise BadSetting("the locales of this result have different kinds of intervals; fit them alike.")
         return Joint(
@@ -170,12 +180,3 @@ def _weighted(rows: Array, weight: Array) -> Array:
         lost = [missing[:, g].astype(float) @ (weight[:, :, g] != 0).T for g in range(rows.shape[1])]
         out[np.stack(lost, axis=2) > 0] = np.nan
     return out
-
-
-def plain(cube: xr.Dataset) -> xr.Dataset:
-    """The cube as the papers define the gaps: the `plain` variant where there are several."""
-    if "variant" not in cube.dims:
-        return cube
-    if "plain" in cube["variant"].values:
-        return cube.sel(variant="plain")
-    return cube.isel(variant=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.results import Fit
-from maskedadv.summaries.joint import Joint
+from maskedadv.summaries.joint import ALL_LOCALES, Joint
 
 
 def locale_means(fit: Fit | Joint) -> pd.DataFrame:
@@ -49,3 +49,21 @@ def overall_means(fit: Fit | Joint) -> pd.DataFrame:
     known = joint.some
     labels = {"n_locales": [int(known.any(axis=1).sum())], "n_models": [int(known.any(axis=0).sum())]}
     return joint.contrast(joint.average(everything)).frame(labels)
+
+
+def variant_means(fit: Fit) -> pd.DataFrame:
+    """Locale means, and the mean over them where there are several, under every variant of the gaps.
+
+    Returns
+    -------
+    DataFrame: variant, locale ("(all locales)" for the mean), gap, estimate, sd, lower, upper, p_positive.
+    """
+    parts = []
+    for name in fit.variants:
+        joint = Joint.of(fit, name)
+        rows = [locale_means(joint)]
+        if len(joint.locales) > 1:
+            rows.append(overall_means(joint).assign(locale=ALL_LOCALES))
+        table = pd.concat(rows, ignore_index=True).assign(variant=name)
+        parts.append(table[["variant", "locale", "gap", "estimate", "sd", "lower", "upper", "p_positive"]])
+    return pd.concat(parts, ignore_index=True)

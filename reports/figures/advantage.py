@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotnine as p9
 
+from maskedadv.errors import NothingToDraw
 from reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known
 from reports.figures.placing import Box, beside_points
 from reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
@@ -106,6 +107,8 @@ def _wide(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     wide = pd.DataFrame(columns).rename_axis(by).reset_index()
     access = frame[frame["gap"] == "knowledge_gap"].set_index(by).reindex(wide[by])
     wide["_clear"] = clearness(access)
+    if not (wide["global_estimate"].notna() & wide["local_estimate"].notna()).any():
+        raise NothingToDraw("the masked-advantage plot needs the global and the local gap of something.")
     wide = known(wide, ["global_estimate", "local_estimate"], "masked-advantage plot")
     for gap in ("global", "local"):
         for end in ("lower", "upper"):

@@ -1,0 +1,80 @@
+"""What an exhibit is, what it is made from, and what stands in the place of one that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from maskedadv.errors import MissingFacts
+from maskedadv.results import Fit
+from maskedadv.summaries import Joint
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One thing to show.
+
+    Attributes
+    ----------
+    name
+        Stem of its files, unique, letters and dashes.
+    title, caption, alt
+        Heading; how to read it and what it shows; the same for those who cannot see the figure.
+    figure
+        A plotnine figure, or None where a table says it all.
+    tables
+        Tidy tables by name (stem of their files).
+    folded
+        Whether the page shows it only when asked.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str = ""
+    figure: Any = None
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """An exhibit that is not there, and what would bring it."""
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """What exhibits are made from: the fit, its joint uncertainty, and facts."""
+
+    fit: Fit
+    joint: Joint
+    models: pd.DataFrame | None
+    locales: pd.DataFrame
+    pivot: str
+    families: tuple[str, ...]
+    extras: Mapping[str, pd.DataFrame]
+
+    def model_table(self) -> pd.DataFrame:
+        """The facts about the models.
+
+        Raises
+        ------
+        MissingFacts
+        """
+        if self.models is None:
+            raise MissingFacts("no model table was given; write models.csv and give it with --models.")
+        return self.models
+
+
+def by_reason(omitted: Sequence[Omitted]) -> list[tuple[str, str]]:
+    """Titles that share a reason, together: (titles, reason)."""
+    titles: dict[str, list[str]] = {}
+    for one in omitted:
+        titles.setdefault(one.reason, []).append(one.title)
+    return [(", ".join(names), reason) for reason, names in titles.items()]
