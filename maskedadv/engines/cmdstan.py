@@ -135,10 +135,8 @@ def read_chains(fit: Any) -> Chains:
         # CmdStanPy gives chains one after the other, and drops the axis of containers of length one.
         shape = fit.metadata.stan_vars[name].dimensions
         variables[name] = np.asarray(values, dtype=np.float64).reshape(fit.chains, -1, *shape)
-    columns = list(fit.method_variables().values())
-    stats = {
-        name: np.asarray(column).reshape(fit.chains, -1) for name, column in zip(STATS, columns, strict=True)
-    }
+    # Stan's sampler columns stand first, in the order of STATS.
+    stats = {name: fit.draws()[:, :, k].T for k, name in enumerate(STATS)}
     return Chains(variables, stats)
 
 

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 
 def install(folder: Path, version: str = "2.36.0") -> Path:
@@ -67,6 +68,8 @@ def run(program: str, arguments: list[str]) -> int:
             ",".join(header) + "\n" + ",".join(repr(float(v)) for v in [density, *gradient])
         )
         return 0
+    if chosen.get("method") == "sample":
+        return sample(model, point(chosen["init"]), chosen, Path(files["output"]))
     result = model.optimize(init=point(chosen["init"]), seed=int(chosen["seed"]), iter=int(chosen["iter"]))
     columns: dict[str, float] = {}
     for name, dims in result.variables.items():
@@ -90,6 +93,58 @@ def run(program: str, arguments: list[str]) -> int:
     lines += ["# id = 1", ",".join(["lp__", *columns])]
     lines += [",".join(repr(v) for v in [float(result.lp), *columns.values()])]
     Path(files["output"]).write_text("\n".join(lines) + "\n")
+    return int(os.environ.get("FAKE_CMDSTAN_EXIT", "0"))
+
+
+def sample(model: Any, start: list[float], chosen: dict[str, str], output: Path) -> int:
+    """One chain of NUTS: the random numbers are those of CmdStan's stream of this chain id."""
+    import numpy as np
+    import stanli
+
+    chain, warmup, draws = int(chosen["id"]), int(chosen["num_warmup"]), int(chosen["num_samples"])
+    adapt = {"delta": float(chosen["delta"]), "max_depth": int(chosen["max_depth"])}
+    starts = np.tile(start, (chain, 1))
+    fit = model.sample(
+        chains=chain,
+        inits=starts,
+        seed=int(chosen["seed"]),
+        warmup=warmup,
+        samples=draws,
+        metric=chosen["metric"],
+        refresh=0,
+        **adapt,
+    )
+    total = warmup + draws
+    print(f"Iteration: {1:4d} / {total} [  0%]  (Warmup)")
+    print(f"Iteration: {total:4d} / {total} [100%]  (Sampling)")
+    names = [name.replace("[", ".").replace("]", "").replace(",", ".") for name in fit.names]
+    lines = [
+        "# stan_version_major = 2",
+        "# stan_version_minor = 36",
+        "# stan_version_patch = 0",
+        "# model = m",
+    ]
+    lines += ["# method = sample (Default)", "#   sample", f"#     num_samples = {draws}"]
+    lines += [
+        f"#     num_warmup = {warmup}",
+        "#     save_warmup = false (Default)",
+        "#     thin = 1 (Default)",
+    ]
+    lines += ["#     adapt", "#       engaged = true (Default)", f"#       delta = {adapt['delta']}"]
+    lines += ["#     algorithm = hmc (Default)", "#       hmc", "#         engine = nuts (Default)"]
+    lines += ["#           nuts", f"#             max_depth = {adapt['max_depth']}"]
+    lines += [f"#         metric = {chosen['metric']}", f"# id = {chain}"]
+    lines += [",".join([*stanli.SAMPLER_COLUMNS, *names]), "# Adaptation terminated"]
+    lines += [f"# Step size = {float(fit.step_size[-1])!r}", "# Diagonal elements of inverse mass matrix:"]
+    lines += ["# " + ", ".join(repr(float(v)) for v in np.ravel(fit.inv_metric[-1]))]
+    stats, values = fit.sampler_stats[-1], fit.draws()[-1]
+    whole = {3, 4, 5}  # tree depth, leapfrog steps and divergence are integers in CmdStan's files
+    for k in range(draws):
+        own = [repr(int(v)) if c in whole else repr(float(v)) for c, v in enumerate(stats[k])]
+        lines.append(",".join([*own, *(repr(float(v)) for v in values[k])]))
+    lines += ["# ", "#  Elapsed Time: 0.01 seconds (Warm-up)", "#                0.01 seconds (Sampling)"]
+    lines += ["#                0.02 seconds (Total)", "# "]
+    output.write_text("\n".join(lines) + "\n")
     return int(os.environ.get("FAKE_CMDSTAN_EXIT", "0"))
 
 

@@ -54,4 +54,4 @@ def prefer_centred(layout: Layout, starts: tuple[Start, Start]) -> bool:
         information = float(np.median(count)) * (0.15 if start.noise == 1.0 else 1.0 / start.noise**2)
         spread = start.ability.reshape(2, n).std(axis=1).min() if n > 1 else 0.0
         ratios.append(information * spread**2)
-    return n >= 20 and min(ratios) > 20.0
+    return n >= 40 and min(ratios) > 10.0

@@ -1,8 +1,9 @@
 """Nodes on which a subset's difficulties are integrated out, and the constants the program needs.
 
 Nodes are equally spaced in units of the local width of a difficulty's conditional distribution,
-s(b) = 1/sqrt(1/σ² + Σ_c p_c(b)(1 − p_c(b))): dense where cells stand, sparse in the tails. In those units
-every integrand is close to a standard normal density and the trapezium rule converges geometrically.
+s(b) = 1/sqrt(1/σ² + Σ_c p_c(b)(1 − p_c(b))), where σ is the smallest that matters at b: dense where cells
+stand, sparse in the tails. In those units every integrand is close to a standard normal density and the
+trapezium rule converges geometrically.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def build_grid(answers: Array, start: Start, priors: Priors) -> Grid:
         if moved <= TOLERANCE:
             break
     ability, sigma = points[1]
-    weight = node_weights(node, log_spacing, sigma)
+    # Under the widest prior: under any narrower one the weights can only shrink, never overflow.
+    weight = node_weights(node, log_spacing, high)
     reference = weight - margins.seen @ np.logaddexp(0.0, ability[:, None] - node)
     exponent = reference[margins.pattern] - np.outer(margins.item_total, node)
     log_scale = exponent.max(axis=1)
@@ -131,7 +133,8 @@ def _nodes(ability: Array, low: float, high: float, step: float) -> tuple[Array,
 
     def width(b: Array) -> Array:
         p = expit(ability[:, None] - b)
-        return np.asarray(1.0 / np.sqrt(1.0 / low**2 + (p * (1.0 - p)).sum(axis=0)))
+        narrowest = low**2 + (b / 7.0) ** 2  # no narrower N(0, σ) has weight so far out
+        return np.asarray(1.0 / np.sqrt(1.0 / narrowest + (p * (1.0 - p)).sum(axis=0)))
 
     def beyond(_t: float, b: Array) -> float:
         return abs(float(b[0])) - _REACH * high
