@@ -140,7 +140,7 @@ def to_latex(table: Table, caption: str = "", label: str = "") -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
     "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", MINUS: "$-$", "Δ": r"$\Delta$",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", MINUS: "$-$", "Δ": r"$\Delta$",
     "θ": r"$\theta$", "·": r"$\cdot$", "∞": r"$\infty$", "[": "{[}", "]": "{]}",
 }  # fmt: skip
 
