@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskedadv.contrasts import GAPS, Uncertainty, interval
+from maskedadv.contrasts import Uncertainty, interval
 from maskedadv.cube import LocaleCube, build_cube
 from maskedadv.fitting.settings import Settings
 from maskedadv.results import Fit
@@ -98,8 +98,3 @@ def constructed_fit(
         "warnings": [],
     }
     return Fit(settings, build_cube({"plain": parts}, locales, models, "en"), items, uncertainty, info)
-
-
-def gap_index(name: str) -> int:
-    """Place of a gap in the last dimension."""
-    return GAPS.index(name)
