@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from maskedadv import summaries
 from maskedadv.cli.main import main
@@ -18,6 +19,7 @@ from maskedadv.errors import BadSetting, BadValue, OutputExists
 from reports import write
 from reports.write import write_report
 from tests.constructed import constructed_fit
+from tests.reports.test_posterior import POSTERIORS, VERDICTS
 
 GAPS = np.array([[[-0.8, 0.1], [-0.6, 0.2], [-1.0, 0.4]], [[-1.0, -0.9], [-1.2, -1.3], [-0.8, -0.8]]])
 IDS = ["<script>alert(1)</script>", "a$b", "نموذج"]
@@ -101,7 +103,7 @@ def test_ids_are_text_everywhere(folder: Path) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<i>F</i>" not in page
     assert '<p class="warning">All &lt;one&gt; family.</p>' in page
-    assert "mind &lt;b&gt;this&lt;/b&gt;" in page
+    assert page.count("mind &lt;b&gt;this&lt;/b&gt;") == 2  # beside the answer, and under Diagnostics
 
 
 def test_the_page_stands_alone(folder: Path) -> None:
@@ -178,19 +180,45 @@ def test_bad_arguments_are_refused_before_any_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_extra_tables_and_failed_checks_are_shown(tmp_path: Path) -> None:
+def test_tables_of_other_parts_are_shown(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"response": ["binary"], "method": "nuts", "metric": "bce", "mean": 0.51, "sd": 0.01})
     fit = constructed_fit(GAPS[:1, :1], ["zh"], ["a"])
-    fit = replace(
-        fit, info=fit.info | {"diagnostics": [{"title": "R-hat", "text": "1.2 in zh", "passed": False}]}
-    )
-    rows = pd.DataFrame(
-        {"locale": ["zh"], "measure": "R-hat", "value": 1.2, "threshold": 1.01, "passed": False}
-    )
-    report = write_report(fit, tmp_path / "r", formats=(), extras={"diagnostics": rows})
-    assert "diagnostics" in report.exhibits
+    report = write_report(fit, tmp_path / "r", formats=(), extras={"cross-validation": rows})
+    assert "cross-validation" in report.exhibits
+    assert (tmp_path / "r" / "tables" / "cross-validation.csv").is_file()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_posterior_brings_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = replace(constructed_fit(GAPS, ["zh", "sw"], IDS), posteriors=POSTERIORS)
+    fit.info["warnings"].append("zh: do not use: as below (see maskedadv diagnose).")
+    monkeypatch.setattr(write, "diagnose", lambda _: VERDICTS)
+    report = write_report(fit, tmp_path / "r", formats=())
+    assert {"predictive-checks", "diagnostics"} <= set(report.exhibits)
     text = _text((tmp_path / "r" / "index.html").read_text("utf-8"))
-    assert "R-hat: 1.2 in zh" in text
-    assert "do not use these numbers" in text
+    assert "zh: do not use: Chains disagree; run longer." in text
+    assert "fine: the draws of sw can be used." in text
+    assert text.index("do not use these numbers") < text.index("Which language is better, and why?")
+    assert "(see maskedadv diagnose)" not in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_variants_are_shown_side_by_side(tmp_path: Path) -> None:
+    fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
+    other = constructed_fit(GAPS - [0.0, 1.2], ["zh", "sw"], IDS)
+    names = ["estimate", "sd", "lower", "upper", "p_positive", "note"]
+    both = xr.concat([fit.cube[names], other.cube[names]], pd.Index(["plain", "floor"], name="variant"))
+    fit = replace(
+        fit, cube=fit.cube.drop_vars(names).merge(both), variant_uncertainty={"floor": other.uncertainty}
+    )
+    report = write_report(fit, tmp_path / "r", formats=())
+    assert "variants" in report.exhibits
+    table = pd.read_csv(tmp_path / "r" / "tables" / "variant-means.csv")
+    rows = table[(table["gap"] == "knowledge_gap") & (table["locale"] == "(all locales)")]
+    assert rows["estimate"].tolist() == pytest.approx([31 / 60, 31 / 60 - 1.2])
+    text = _text((tmp_path / "r" / "index.html").read_text("utf-8"))
+    assert "floor −0.68" in text
+    assert "It is clearly above zero as plain, but not as floor" in text
 
 
 @pytest.mark.usefixtures("undrawn")

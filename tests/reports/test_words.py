@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from reports.captions import _survival
 from reports.words import chance, interval_text, p_value, percent, signed, verdict
 
 
@@ -84,3 +85,17 @@ def test_verdicts(global_: float, local: float, first: str, second: str) -> None
 
 def test_an_unknown_gap_gives_no_verdict() -> None:
     assert verdict(_gap(math.nan), _gap(0.1), _gap(math.nan), "English").startswith("Not known")
+
+
+@pytest.mark.parametrize(
+    ("sides", "words"),
+    [
+        ({"plain": 1, "floor": 1, "linked": 1}, "stays clearly above zero under all"),
+        ({"plain": 1, "floor": 1, "linked": 0}, "clearly above zero as plain, but not as linked"),
+        ({"plain": -1, "floor": 1}, "clearly below zero as plain, but not as floor"),
+        ({"plain": 0, "floor": 0}, "not clearly off zero under any"),
+        ({"plain": 0, "floor": 1}, "not clearly off zero as plain, but as floor"),
+    ],
+)
+def test_what_survives_other_assumptions(sides: dict[str, int], words: str) -> None:
+    assert words in _survival(sides)
