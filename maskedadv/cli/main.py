@@ -15,12 +15,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("maskedadv.cli.demo:command", "The main job on bundled real outcomes."),
     "check": ("maskedadv.cli.check:command", "What a response table holds, and can it be fitted."),
     "fit": ("maskedadv.cli.fit:command", "Estimate abilities and the three gaps."),
+    "items": ("maskedadv.cli.items:command", "Multiple-choice items: read, check, convert."),
+    "prompts": ("maskedadv.cli.prompts:command", "How questions are asked in each language."),
+    "score": ("maskedadv.cli.score:command", "Ask models the items: a response table."),
     "import": ("maskedadv.cli.import_logs:command", "Logs of other programs as a response table."),
     "from-accuracy": ("maskedadv.cli.from_accuracy:command", "Approximate gaps from published accuracies."),
+    "diagnose": ("maskedadv.cli.diagnose:command", "Can the draws of a NUTS result be used."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
     "validity": ("maskedadv.cli.validity:command", "Is a translated benchmark a proxy for a native one?"),
     "annotation": ("maskedadv.cli.annotation:command", "Agreement of annotators, and of a model with them."),
+    "export-stan": ("maskedadv.cli.import_stan:export_command", "Program and data for CmdStan elsewhere."),
+    "import-stan": ("maskedadv.cli.import_stan:import_command", "A result of Stan CSV files made elsewhere."),
     "doctor": ("maskedadv.cli.doctor:command", "Versions, engines, and a five-row trial of each."),
 }
 

@@ -1,0 +1,153 @@
+"""`maskedadv items`: item files of public sets, checked and brought into one schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maskedadv.cli.options import json_option
+from maskedadv.cli.text import clean, format_table, to_json
+
+if TYPE_CHECKING:
+    from scoring.items import Item, Problem
+    from scoring.sources import ItemSet
+
+
+@click.group()
+def command() -> None:
+    """Multiple-choice items: read, check, convert."""
+
+
+def inputs(function: Any) -> Any:
+    """PATHS, and what the files do not say."""
+    for option in (
+        click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="NAME=COLUMN",
+            help="Another name of item, language, subset, question, options, answer or country; repeatable.",
+        ),
+        click.option("--key", help="How answers are keyed: letter, from-0, from-1 or text."),
+        click.option("--country", help="Country of the locale cue of all CS items, such as CN."),
+        click.option(
+            "--subset-from", type=click.Path(path_type=Path), help="File with CA/CS labels by item id."
+        ),
+        click.option("--subset", type=click.Choice(["CA", "CS"]), help="Label of items without one."),
+        click.option("--language", help="Language of all items, such as zh."),
+        click.option(
+            "--source", default="items", show_default=True, help="Public set; see maskedadv items sources."
+        ),
+        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path)),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("sources")
+def sources() -> None:
+    """The public sets whose files can be read as they are."""
+    from scoring.sources import source_names
+
+    click.echo(
+        format_table(["source", "where from"], [[n, a] for n, a in source_names().items()], left=(0, 1))
+    )
+
+
+@command.command("check")
+@inputs
+@click.option("--limit", default=10, show_default=True, help="Problems listed of each kind; 0 for all.")
+@json_option
+def check(limit: int, as_json: bool, **options: Any) -> None:
+    """Count the items in PATHS (files or folders), and list what is wrong with them.
+
+    Problems of one item: no right option, empty or equal options, hidden characters. Between languages:
+    another right option than in the others, an item without a counterpart.
+    """
+    from scoring.items import check_items
+
+    found = _read(**options)
+    problems = check_items(found.items)
+    if as_json:
+        click.echo(to_json(_report(found, problems)))
+        return
+    click.echo(_counts(found.items))
+    for reason, count in found.dropped.items():
+        click.echo(f"{count:,} rows left out: {reason}.", err=True)
+    if not problems:
+        click.echo("\nNo problem found.")
+    for kind, number in Counter(p.kind for p in problems).items():
+        click.echo(f"\n{kind}: {number:,}")
+        some = [p for p in problems if p.kind == kind]
+        for p in some[: limit or None]:
+            where = f" [{p.language}]" if p.language else ""
+            click.echo(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")))
+        if limit and number > limit:
+            click.echo(f"  ... and {number - limit:,} more (--limit 0 lists all)")
+
+
+@command.command("convert")
+@inputs
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write, .jsonl.")
+@click.option("--clean", "cleaned", is_flag=True, help="Remove hidden characters; line ends become one kind.")
+@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> None:
+    """Write the items in PATHS as JSON lines in the project's own schema."""
+    from maskedadv.errors import BadSetting, OutputExists
+    from scoring.items import clean as clean_item
+    from scoring.sources import write_items
+
+    if output.suffix != ".jsonl":
+        raise BadSetting(f"{output}: the output ends in .jsonl.")
+    if output.exists() and not overwrite:
+        raise OutputExists(f"{output} exists; choose another name or give --overwrite.")
+    found = _read(**options)
+    items = [clean_item(item) if cleaned else item for item in found.items]
+    write_items(output, items)
+    click.echo(f"{len(items):,} items written to {clean(str(output))}.")
+    for reason, count in found.dropped.items():
+        click.echo(f"{count:,} rows left out: {reason}.", err=True)
+
+
+def _read(
+    paths: tuple[Path, ...], source: str, subset_from: Path | None, columns: tuple[str, ...], **options: Any
+) -> ItemSet:
+    from scoring.importers.labels import read_labels
+    from scoring.sources import read_items
+
+    labels = read_labels(subset_from) if subset_from is not None else None
+    return read_items(paths, source, labels=labels, columns=parse_columns(columns), **options)
+
+
+def parse_columns(columns: tuple[str, ...]) -> dict[str, str]:
+    """NAME=COLUMN options as a dictionary."""
+    if bad := [c for c in columns if "=" not in c]:
+        raise click.UsageError(f"--column {bad[0]}: write NAME=COLUMN, such as item=sample_id.")
+    return dict(c.split("=", 1) for c in columns)
+
+
+def _counts(items: tuple[Item, ...]) -> str:
+    numbers = Counter((x.language, x.subset) for x in items)
+    rows = [
+        [language, f"{numbers[language, 'CA']:,}", f"{numbers[language, 'CS']:,}"]
+        for language in sorted({x.language for x in items})
+    ]
+    return format_table(["language", "CA", "CS"], rows)
+
+
+def _report(found: ItemSet, problems: list[Problem]) -> dict[str, Any]:
+    numbers = Counter((x.language, x.subset) for x in found.items)
+    return {
+        "items": [
+            {"language": language, "subset": subset, "count": count}
+            for (language, subset), count in sorted(numbers.items())
+        ],
+        "dropped": dict(found.dropped),
+        "problems": [
+            {"kind": p.kind, "item": p.item, "language": p.language, "detail": p.detail, "where": p.where}
+            for p in problems
+        ],
+    }

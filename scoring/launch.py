@@ -1,0 +1,164 @@
+"""Work off units: a model is loaded once for all its pieces; what fails is recorded, and the rest goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import multiprocessing
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from maskedadv.errors import MaskedadvError, PackageMissing
+from scoring.api_settings import ApiSettings
+from scoring.plan import Unit, fingerprint, stored
+from scoring.store import answer_path, table_of, write_answers, write_whole
+
+ERRORS = "_errors"
+
+
+def run_units(
+    units: Sequence[Unit], out: Path, report: Callable[[str], None], gpus: int = 1, *, again: bool = False
+) -> list[str]:
+    """Score all units that are not done, in their order.
+
+    Parameters
+    ----------
+    gpus
+        Processes at a time, each with a GPU of its own; 1 works in this process.
+    again
+        Whether pieces with answers that failed for passing reasons (a server, memory) are done anew.
+
+    Returns
+    -------
+    Names of the models that failed. Why is in the folder `_errors`.
+    """
+    if gpus <= 1:
+        return [unit.model for unit in units if not run_unit(unit, out, report, again=again)]
+    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
+    for unit in units:
+        waiting.put(unit)
+    failed: list[str] = []
+
+    def serve(gpu: int) -> None:
+        while not waiting.empty():
+            try:
+                unit = waiting.get_nowait()
+            except queue.Empty:
+                return
+            worker = multiprocessing.get_context("spawn").Process(
+                target=_on_gpu, args=(gpu, unit, out, again)
+            )
+            worker.start()
+            worker.join()
+            if worker.exitcode:
+                failed.append(unit.model)
+                if worker.exitcode < 0:
+                    _record(out, unit, f"The process was ended by signal {-worker.exitcode}.")
+
+    threads = [threading.Thread(target=serve, args=(gpu,)) for gpu in range(gpus)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failed
+
+
+def run_unit(unit: Unit, out: Path, report: Callable[[str], None], *, again: bool = False) -> bool:
+    """Score what is missing of one unit; False if it failed, which is recorded."""
+    try:
+        score_unit(unit, out, report, again=again)
+    except Exception as error:  # whatever happens to one model, the others go on
+        _record(out, unit, "".join(traceback.format_exception(error)))
+        report(f"{unit.model} failed: {type(error).__name__}: {error}")
+        return False
+    _error_path(out, unit).unlink(missing_ok=True)
+    return True
+
+
+def score_unit(unit: Unit, out: Path, report: Callable[[str], None], *, again: bool = False) -> None:
+    """Score what is missing of one unit."""
+    backend = backend_of(unit)
+    identity = backend.identify(unit.settings)
+    tables = stored(out, unit, identity)
+    missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
+    if missing:
+        prepare, ask = backend.start(unit.settings, [unit.pieces[k] for k in missing], report)
+        with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
+            prepared = ahead.submit(prepare, unit.pieces[missing[0]])
+            for n, k in enumerate(missing):
+                ready = prepared.result()
+                if n + 1 < len(missing):
+                    prepared = ahead.submit(prepare, unit.pieces[missing[n + 1]])
+                answers = ask(unit.pieces[k], ready)
+                table = table_of(unit.model, unit.pieces[k].items, answers)
+                key = fingerprint(unit, unit.pieces[k], identity)
+                write_answers(answer_path(out, key), table, key)
+
+
+def backend_of(unit: Unit) -> Any:
+    """The module that reaches the unit's model: it has `identify` and `start`.
+
+    Raises
+    ------
+    PackageMissing
+    """
+    name = "scoring.api" if isinstance(unit.settings, ApiSettings) else "scoring.hf_unit"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise PackageMissing(
+            f"scoring needs the package {error.name!r}; install with: pip install 'maskedadv[scoring]'."
+        ) from error
+
+
+def identities(units: Sequence[Unit]) -> dict[str, dict[str, Any]]:
+    """The models' parts of the fingerprint, by model; models that cannot be identified are left out."""
+    found = {}
+    for unit in units:
+        with contextlib.suppress(MaskedadvError):
+            found[unit.model] = backend_of(unit).identify(unit.settings)
+    return found
+
+
+def read_errors(out: Path) -> dict[str, str]:
+    """Why models failed, by model."""
+    found = {}
+    for path in sorted((out / ERRORS).glob("*.json")):
+        record = json.loads(path.read_text("utf-8"))
+        found[record["model"]] = record["error"]
+    return found
+
+
+def _passing(table: pa.Table) -> bool:
+    """Whether answers are missing for reasons that may have passed."""
+    reasons = table["reason"].to_pylist()
+    return any(reason.startswith("api_") or reason == "out_of_memory" for reason in reasons)
+
+
+def _on_gpu(gpu: int, unit: Unit, out: Path, again: bool) -> None:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    os.environ["CUDA_VISIBLE_DEVICES"] = visible[gpu] if len(visible) > gpu and visible[gpu] else str(gpu)
+    done = run_unit(unit, out, lambda line: print(line, file=sys.stderr, flush=True), again=again)
+    raise SystemExit(0 if done else 1)
+
+
+def _error_path(out: Path, unit: Unit) -> Path:
+    return out / ERRORS / f"{quote(unit.model, safe='')[-120:]}.json"
+
+
+def _record(out: Path, unit: Unit, text: str) -> None:
+    path = _error_path(out, unit)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = json.dumps({"model": unit.model, "error": text}, ensure_ascii=False, indent=1)
+    write_whole(path, lambda partial: partial.write_text(content, "utf-8"))
