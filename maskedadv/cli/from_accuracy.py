@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -20,7 +19,8 @@ from maskedadv.cli.text import format_table, number, records, to_json
 @click.option("--options", "n_options", type=int, help="Options per question; marks accuracies at chance.")
 @click.option("--percent", is_flag=True, help="Accuracies are percentages.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the gaps to this CSV file, too.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Also to this file: .csv or .parquet.")
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @json_option
 def command(
     table: str,
@@ -31,6 +31,7 @@ def command(
     percent: bool,
     level: float,
     output: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Approximate gaps from TABLE: model, subset, language, accuracy, n_items (CSV or Parquet).
@@ -41,7 +42,10 @@ def command(
     from maskedadv.datasets import bertaqa
     from maskedadv.errors import BadSetting
     from maskedadv.from_accuracy import gaps_from_accuracy
+    from maskedadv.writing import check_table_output, write_table
 
+    if output is not None:
+        check_table_output(output, overwrite=overwrite)
     bundled = table == "bertaqa" and not Path(table).exists()
     found = gaps_from_accuracy(
         bertaqa() if bundled else table,
@@ -56,7 +60,7 @@ def command(
         raise BadSetting(f"the table holds no model {unknown[0]!r}.")
     gaps = gaps[gaps["model"].isin(model)] if model else gaps
     if output is not None:
-        _write(gaps, output)
+        write_table(gaps, output)
     if as_json:
         method = "approximate: differences of logits of accuracies"
         click.echo(to_json({"method": method, "pivot": pivot, "level": level, "gaps": records(gaps)}))
@@ -101,12 +105,3 @@ def _text(gaps: pd.DataFrame, level: float) -> str:
         "",
     ]
     return format_table(header, rows, left=(0, 1, 2) if several else (0, 1))
-
-
-def _write(gaps: pd.DataFrame, path: Path) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        gaps.to_csv(partial, index=False)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -132,18 +132,18 @@ def _run(
     read: Callable[..., Imported], read_map: Callable[[Path], dict[str, Any]], options: dict[str, Any]
 ) -> None:
     """Read, write, report. What is left in `options` goes to the reader."""
+    from maskedadv.writing import check_table_output, write_table
     from scoring.importers.labels import read_labels
-    from scoring.importers.write import check_output, write_answers
 
     output, as_json = options.pop("output"), options.pop("as_json")
-    check_output(output, overwrite=options.pop("overwrite"))
+    check_table_output(output, overwrite=options.pop("overwrite"))
     mapping, labels = options.pop("mapping"), options.pop("subset_from")
     if mapping is not None:
         options |= read_map(mapping)
     if labels is not None:
         options["labels"] = read_labels(labels)
     imported = read(options.pop("paths"), **options)
-    write_answers(imported.answers, output)
+    write_table(imported.answers, output)
     if as_json:
         click.echo(to_json(_report(imported, output)))
     else:

@@ -16,15 +16,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from maskedadv.errors import ItemNotUnique, MixedRuns
+from maskedadv.errors import BrokenLog, ItemNotUnique, MixedRuns
 from scoring.importers.outcomes import Outcome
 
 OTHER_FILTER = "same answer under another filter"
 REPEATED = "question repeated in the data set"
 CUT_OFF = "record cut off at the end of the file"
 NOT_ANNOTATED = "not annotated CA or CS"
+IDS = ("model", "subset", "language", "item")
 COLUMNS = (
-    *("model", "subset", "language", "item", "correct", "p_correct", "crm_logit", "n_options"),
+    *IDS,
+    *("correct", "p_correct", "crm_logit", "n_options"),
     *("task", "reason", "precision"),
 )
 COMPACT = ("model", "subset", "language", "task", "reason", "precision")
@@ -91,20 +93,41 @@ def _frame(rows: Sequence[Row]) -> pd.DataFrame:
     outcomes = [row.outcome for row in rows]
     return pd.DataFrame(
         {
-            "item": pd.Series([row.item for row in rows], dtype="str"),
-            "subset": pd.Series([row.subset for row in rows], dtype="str"),
-            "language": pd.Series([row.language for row in rows], dtype="str"),
+            "item": texts([row.item for row in rows], "an item id"),
+            "subset": texts([row.subset for row in rows], "a subset"),
+            "language": texts([row.language for row in rows], "a language"),
             "correct": pd.array([o.correct for o in outcomes], dtype="Int8"),
             "p_correct": np.array([o.p_correct for o in outcomes], dtype=np.float64),
             "crm_logit": np.array([o.crm_logit for o in outcomes], dtype=np.float64),
             "n_options": pd.array([o.n_options or None for o in outcomes], dtype="Int16"),
-            "reason": pd.Series([o.reason for o in outcomes], dtype="str"),
+            "reason": texts([o.reason for o in outcomes], "a reason"),
             "tied": np.array([o.tied for o in outcomes], dtype=np.bool_),
             "order": np.array([row.order for row in rows], dtype=np.int64),
             "question": np.array([row.question for row in rows], dtype=np.int64),
             "answer": np.array([row.answer for row in rows], dtype=np.int64),
         }
     )
+
+
+def texts(values: Sequence[str], what: str) -> pd.Series:
+    """A column of texts.
+
+    Raises
+    ------
+    BrokenLog
+        One of them holds half a character, as JSON can, but UTF-8 and the files written here cannot.
+    """
+    try:
+        return pd.Series(values, dtype="str")
+    except UnicodeEncodeError as error:
+        raise BrokenLog(
+            f"{what} holds half a character ({error.object[:40]!a}), which is no text."
+        ) from error
+
+
+def place(value: object, otherwise: int) -> int:
+    """A logged whole number that may stand for a question's place, or `otherwise`."""
+    return value if isinstance(value, int) and abs(value) < 2**62 else otherwise
 
 
 def without_repeats(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, Counter[str]]:
@@ -134,7 +157,7 @@ def without_repeats(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, Cou
     if differs.any():
         raise MixedRuns(
             f"{source}: {int(differs.sum())} questions are answered twice, differently "
-            f"({_examples(frame.loc[differs, 'item'])}); the file holds more than one run: split it."
+            f"({examples(frame.loc[differs, 'item'])}); the file holds more than one run: split it."
         )
     dropped[OTHER_FILTER] = int(again.sum())
     frame = frame[~again].sort_values("order", kind="stable")
@@ -144,7 +167,7 @@ def without_repeats(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, Cou
     if differs.any():
         raise ItemNotUnique(
             f"{source}: {int(differs.sum())} item ids stand for more than one question "
-            f"({_examples(frame.loc[differs, 'item'])}); map `item` to a field that tells questions apart."
+            f"({examples(frame.loc[differs, 'item'])}); map `item` to a field that tells questions apart."
         )
     dropped[REPEATED] = int(again.sum())
     return frame[~again], +dropped
@@ -161,6 +184,7 @@ def make_part(
     precision: str = "",
 ) -> Part:
     """A `Part` of a table that `gather` returned and `without_repeats` cleared; drops unlabelled answers."""
+    texts([model, task], "a model's or task's name")
     notes, dropped = list(notes), Counter(dropped)
     unlabelled = frame["subset"] == ""
     dropped[NOT_ANNOTATED] += int(unlabelled.sum())
@@ -183,6 +207,6 @@ def accuracy(correct: pd.Series) -> float:
     return float(seen.mean()) if len(seen) else math.nan
 
 
-def _examples(values: pd.Series) -> str:
-    listed = ", ".join(repr(value) for value in values.iloc[:3])
-    return listed + (", ..." if len(values) > 3 else "")
+def examples(values: pd.Series) -> str:
+    """The first three."""
+    return ", ".join(repr(value) for value in values.iloc[:3]) + (", ..." if len(values) > 3 else "")

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from maskedadv.errors import ItemInBothSubsets, MixedRuns, NothingToImport
-from scoring.importers.answers import COMPACT, NOT_ANNOTATED, Part, accuracy
-
-IDS = ["model", "subset", "language", "item"]
+from scoring.importers.answers import COMPACT, IDS, NOT_ANNOTATED, Part, accuracy, examples
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Imported:
     answers
         The response table, with `answers.COLUMNS`; columns that hold nothing are left out.
     logs
-        One row per log: source, model, task, answers, right (accuracy).
+        One row per log: source, model, task, answers, accuracy.
     dropped
         Answers left out: model, task, reason, count.
     notes
@@ -92,24 +90,21 @@ def combine(parts: Sequence[Part], notes: Sequence[str] = ()) -> Imported:
 
 
 def _refuse_mixture(answers: pd.DataFrame) -> None:
-    again = answers.duplicated(IDS, keep=False)
+    again = answers.duplicated(list(IDS), keep=False)
     if again.any():
         rows = answers[again]
         tasks = ", ".join(sorted(rows["task"].astype("str").unique())[:4])
-        count = int(answers.duplicated(IDS).sum())
+        count = int(answers.duplicated(list(IDS)).sum())
+        first = rows.drop_duplicates(list(IDS)).head(4)
+        ids = examples(first[list(IDS)].astype("str").agg(" / ".join, axis=1))
         raise MixedRuns(
-            f"{count} answers are there more than once ({_three(rows.drop_duplicates(IDS))}), from the tasks "
-            f"{tasks}; choose with --task, so that no two are mixed."
+            f"{count} answers are there more than once ({ids}), from the tasks {tasks}; choose with "
+            "--task, so that no two are mixed."
         )
     both = answers.drop_duplicates(["item", "subset"])
     both = both[both.duplicated("item")]
     if len(both):
-        listed = ", ".join(map(repr, both["item"].iloc[:3])) + (", ..." if len(both) > 3 else "")
+        items = examples(both["item"])
         raise ItemInBothSubsets(
-            f"{len(both)} items stand under CA and under CS ({listed}); an item has one label everywhere."
+            f"{len(both)} items stand under CA and under CS ({items}); an item has one label everywhere."
         )
-
-
-def _three(rows: pd.DataFrame) -> str:
-    shown = [" / ".join(map(str, ids)) for ids in rows[IDS].iloc[:3].itertuples(index=False)]
-    return "; ".join(shown) + ("; ..." if len(rows) > 3 else "")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from maskedadv.errors import BadSetting, BadValue, BrokenLog, LimitedRun, MixedRuns
 from scoring.importers import mapping as m
-from scoring.importers.answers import CUT_OFF, Part, Row, gather, make_part
+from scoring.importers.answers import CUT_OFF, Part, Row, gather, make_part, place
 from scoring.importers.imported import Imported, combine
 from scoring.importers.inspect_files import find_inspect_logs, read_samples
 from scoring.importers.jsonstream import CUT
@@ -119,7 +119,7 @@ def _read(
                 subset=choose_subset(m.subset_of(rule, names, record, where), item, labels, subset),
                 language=language,
                 outcome=outcome,
-                order=sample["epoch"] if isinstance(sample.get("epoch"), int) else 1,
+                order=place(sample.get("epoch"), 1),
             )
 
     frame = gather(rows())
@@ -171,7 +171,7 @@ def _score(sample: Mapping[str, Any], scorer: str | None, where: str) -> Mapping
 def _outcome(sample: Mapping[str, Any], score: Mapping[str, Any] | None, where: str) -> Outcome:
     """Right, wrong or not observed; part of the full score stands in `p_correct`, with the reason PARTIAL."""
     choices = sample.get("choices")
-    k = len(choices) if isinstance(choices, list) else 0
+    k = len(choices) if isinstance(choices, list) and len(choices) < 1000 else 0
     if score is None:
         return Outcome(n_options=k, reason=FAILED if sample.get("error") else NOT_SCORED)
     value = score.get("value")
@@ -205,7 +205,7 @@ def _mean_of_epochs(frame: pd.DataFrame) -> pd.DataFrame:
 def _check_complete(run: Run, *, allow_limited: bool) -> list[str]:
     """Refuse runs of part of the samples, and runs that did not end well, unless they are allowed."""
     header = run.results or {}
-    config, dataset = header["eval"].get("config") or {}, header["eval"].get("dataset") or {}
+    config, dataset = (_table(header["eval"].get(key)) for key in ("config", "dataset"))
     limit, size = config.get("limit"), dataset.get("samples")
     problems = []
     if header.get("status", "success") != "success":
@@ -219,3 +219,7 @@ def _check_complete(run: Run, *, allow_limited: bool) -> list[str]:
     if problems and not allow_limited:
         raise LimitedRun(f"{run.path}: {' and '.join(problems)}; allow it with --allow-limited.")
     return problems
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

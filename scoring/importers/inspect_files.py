@@ -13,14 +13,22 @@ from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, UnreadableF
 from scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
 from scoring.importers.runs import Run
 
+_UNPACKING: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, RuntimeError, ValueError)
 if sys.version_info >= (3, 14):
     import zipfile
+
+    from compression.zstd import ZstdError
+
+    _UNPACKING += (ZstdError,)
 else:
     try:
-        from backports.zstd import zipfile
+        from backports.zstd import ZstdError, zipfile
+
+        _UNPACKING += (ZstdError,)
     except ImportError:  # archives without zstd members are still read
         import zipfile  # type: ignore[no-redef]
 
+_UNPACKING += (zipfile.BadZipFile,)
 _ZSTD = 93
 _MAX_RATIO = 1000  # real logs shrink 5 to 100 times
 _BOMB = 256 * 2**20  # archives that unpack to less than this are no danger
@@ -54,7 +62,8 @@ def find_inspect_logs(paths: Sequence[Path]) -> list[Run]:
                     continue
                 raise WrongFormat(f"{file} is not a log of Inspect; nothing in it names task and model.")
             spec = header["eval"]
-            arguments = ", ".join(f"{k}={v}" for k, v in (spec.get("task_args") or {}).items())
+            given = spec.get("task_args")
+            arguments = ", ".join(f"{k}={v}" for k, v in given.items()) if isinstance(given, Mapping) else ""
             task = str(spec["task"]) + (f"({arguments})" if arguments else "")
             runs[file.resolve()] = Run(file, task, str(spec["model"]), str(spec.get("created", "")), header)
     return list(runs.values())
@@ -128,7 +137,7 @@ def _load(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
                 f"{path} is packed with zstd, which needs one more package: pip install backports.zstd"
             ) from error
         raise BrokenLog(f"{where} is packed in an unknown way ({error}).") from error
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError) as error:
+    except _UNPACKING as error:
         raise BrokenLog(f"{where} cannot be unpacked ({error}).") from error
     if len(raw) > MAX_RECORD:
         raise LogTooLarge(f"{where} is larger than {MAX_RECORD // 2**20} MiB.")

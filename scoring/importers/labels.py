@@ -38,9 +38,9 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def choose_subset(own: str | None, item: str, labels: Mapping[str, str] | None, default: str | None) -> str:
-    """An answer's subset: its own label, else the file's, else, where its set has no labels, the default.
+    """An answer's subset: its own label, else the file's, else, where it has none at all, the default.
 
-    `own` is CA, CS, '' (not annotated) or None (a set without labels). Returns '' if there is none.
+    `own` is CA, CS, '' (marked as not annotated) or None (no label). Returns '' if there is none.
     """
     return own or (labels or {}).get(item, "") or (default or "" if own is None else "")
 

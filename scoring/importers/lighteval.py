@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ _NESTED = (
     *("model_response.logprobs", "model_response.text", "metric"),
 )
 _ACCURACIES = ("acc", "loglikelihood_acc", "loglikelihood_acc_single_token")
+_NAN = re.compile(r"(?<=[\[(, ])nan(?=[\]), ])")  # a number that is none, not a word in quotes
 _BATCH = 256
 
 
@@ -136,6 +138,8 @@ def _outcome(answer: _Answer, rule: m.TaskRule, language: str, where: str) -> Ou
             f"{where}: neither scored options nor a written answer to a question with options; "
             "map `correct` to a metric that is 0 or 1."
         )
+    if len(choices) > 26 and not answer.logprobs:
+        raise WrongFormat(f"{where}: {len(choices)} options have no letters; map `correct` to a metric.")
     if not answer.logprobs:
         return from_choice(extract(answer.text or "", len(choices), language), right, len(choices))
     if len(answer.logprobs) not in {len(choices), 2 * len(choices)}:
@@ -171,15 +175,15 @@ def _nested(row: Mapping[str, Any]) -> _Answer:
     text = response.get("text") or None
     return _Answer(
         doc=row["doc"] or {},
-        logprobs=[float("nan") if lp is None else float(lp) for lp in response.get("logprobs") or []],
+        logprobs=[_number(lp) for lp in response.get("logprobs") or []],
         text=text[0] if isinstance(text, list) else text,
-        metrics=row.get("metric") or {},
+        metrics=dict(row.get("metric") or {}),
     )
 
 
 def _flat(row: Mapping[str, Any]) -> _Answer:
     """Up to 0.5 every cell was written as text; since then as what it is."""
-    row = {key: _literal(value) if key != "example" else value for key, value in row.items()}
+    row = {key: value if key in {"example", "full_prompt"} else _literal(value) for key, value in row.items()}
     predictions = row["predictions"] or []
     first = predictions[0] if predictions else None
     written = first[0] if isinstance(first, list) and first and isinstance(first[0], str) else first
@@ -191,17 +195,21 @@ def _flat(row: Mapping[str, Any]) -> _Answer:
             "gold_index": row["gold_index"],
             "specific": row.get("specifics"),
         },
-        logprobs=[] if texts else [float(p[0] if isinstance(p, list | tuple) else p) for p in predictions],
+        logprobs=[] if texts else [_number(p[0] if isinstance(p, list | tuple) else p) for p in predictions],
         text=written if texts else None,
-        metrics=row.get("metrics") or {},
+        metrics=dict(row.get("metrics") or {}),
     )
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _literal(value: Any) -> Any:
     if not isinstance(value, str) or value[:1] not in {"[", "{", "("}:
         return value
     try:
-        return ast.literal_eval(value.replace("nan", "None"))
+        return ast.literal_eval(_NAN.sub("None", value))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value
 

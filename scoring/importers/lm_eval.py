@@ -22,6 +22,7 @@ from scoring.importers.answers import (
     fingerprint,
     gather,
     make_part,
+    place,
     without_repeats,
 )
 from scoring.importers.imported import Imported, combine
@@ -72,7 +73,7 @@ def read_lm_eval(
     Raises
     ------
     maskedadv.errors.InputError
-        One of its subclasses, named in `scoring.importers`: nothing is guessed or mixed.
+        One of its subclasses: nothing is guessed or mixed.
     """
     rules = [*rules, *m.read_mapping(KNOWN_TASKS)]
     found, others = find_runs(paths, lambda task: m.find_rule(task, rules) is not None)
@@ -114,7 +115,7 @@ def _read_run(
                 subset=choose_subset(own, item, labels, subset),
                 language=language,
                 outcome=answered,
-                order=record["doc_id"] if isinstance(record.get("doc_id"), int) else position,
+                order=place(record.get("doc_id"), position),
                 question=fingerprint(record["doc_hash"]),
                 answer=fingerprint(record.get("resps", record["filtered_resps"])),
             )
@@ -143,7 +144,7 @@ def _read_run(
 def _records(run: Run, rule: m.TaskRule, dropped: Counter[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of one filter: the rule's, else "none", else the first in the file."""
     wanted = rule.filter
-    if wanted is None and any(metric.endswith(",none") for metric in run.of_task("results") or ()):
+    if wanted is None and any(metric.endswith(",none") for metric in run.scores()):
         wanted = "none"
     for position, record in read_records(run.path):
         if record is CUT:
@@ -199,7 +200,8 @@ class _Check:
 
     def see(self, record: Mapping[str, Any], scored: Scored | None, answered: Outcome, where: str) -> None:
         if scored is None:
-            lists = [r for r in record.get("resps") or () if isinstance(r, list)]
+            answers = record.get("resps")
+            lists = [r for r in answers if isinstance(r, list)] if isinstance(answers, list) else []
             self.samples = max([self.samples, *map(len, lists)])
             return
         score = logged_accuracy(record, scored, sound=self.sound)

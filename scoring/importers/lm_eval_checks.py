@@ -22,7 +22,10 @@ def check_limit(run: Run, *, allow_limited: bool) -> list[str]:
         It was, and this is not allowed.
     """
     if run.results is None:
-        return ["no results file beside the log: whether the run was limited cannot be told"]
+        return [
+            f"no results file beside the log: the model is called {run.model} after its folder or --model, "
+            "and whether the run was limited cannot be told"
+        ]
     samples, config = run.of_task("n-samples"), run.results.get("config")
     limit = config.get("limit") if isinstance(config, Mapping) else None
     if isinstance(samples, Mapping):
@@ -46,7 +49,7 @@ def compare_totals(run: Run, rule: TaskRule, frame: pd.DataFrame, questions: int
         notes.append(f"the log holds {questions} questions, its results file says {expected}")
     ours = accuracy(frame["correct"])
     for metric in [rule.correct] if rule.correct else ["acc", "exact_match"]:
-        logged = [v for k, v in (run.of_task("results") or {}).items() if k.split(",")[0] == metric]
+        logged = [v for k, v in run.scores().items() if k.split(",")[0] == metric]
         if logged and isinstance(logged[0], int | float) and abs(logged[0] - ours) > 1e-6:
             notes.append(f"the log reports {metric} {logged[0]:.4g}, the answers read here give {ours:.4g}")
     return notes

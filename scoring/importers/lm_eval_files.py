@@ -47,7 +47,7 @@ def find_runs(paths: Sequence[Path], known_task: Callable[[str], bool]) -> tuple
         if not path.exists():
             raise UnreadableFile(f"{path} does not exist; give sample logs or the folder they are in.")
         for log in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-            if log.resolve() in seen:
+            if log.resolve() in seen or (path.is_dir() and not log.is_file()):
                 continue
             seen.add(log.resolve())
             if not path.is_dir() and log.suffix not in {".jsonl", ".json"}:
@@ -100,9 +100,11 @@ def _identify(
     if path.suffix != ".jsonl":
         return None
     for results in beside:
-        tasks = [task for task in results["configs"] if path.stem.endswith(f"_{task}")]
-        if tasks:
-            return Run(path, max(tasks, key=len), _model(results), _time(results), results)
+        # A later run into the same folder replaces results.json: the arguments tell whose it is.
+        arguments = re.sub("[/=]", "__", str(_config(results).get("model_args") or ""))
+        named = path.stem.removeprefix(f"{arguments}_")
+        if named != path.stem and named in results["configs"]:
+            return Run(path, named, _model(results), _time(results), results)
     ends = [path.stem[m.end() :] for m in re.finditer("_", path.stem)]
     task = next((end for end in ends if known_task(end)), None)
     return Run(path, task, "", "", None) if task else None
@@ -112,13 +114,13 @@ def _results(path: Path) -> Mapping[str, Any] | None:
     """A results file, or None if it is something else; its name is added under `file`."""
     if path.stat().st_size > MAX_RECORD:
         return None
-    with open_log(path) as file:
-        try:
+    try:
+        with open_log(path) as file:
             data = json.loads(file.read())
-        except (ValueError, RecursionError) as error:
-            if path.name.startswith("results"):
-                raise BrokenLog(f"{path} is a results file that cannot be read ({error}).") from error
-            return None
+    except (BrokenLog, ValueError, RecursionError) as error:
+        if path.name.startswith("results"):
+            raise BrokenLog(f"{path} is a results file that cannot be read ({error}).") from error
+        return None
     if not isinstance(data, dict) or not all(isinstance(data.get(k), dict) for k in ("results", "configs")):
         return None
     return {**data, "file": path.name}
@@ -129,8 +131,7 @@ def _model(results: Mapping[str, Any] | None) -> str:
         return ""
     if isinstance(results.get("model_name"), str) and results["model_name"]:
         return str(results["model_name"])
-    config = results.get("config")
-    config = config if isinstance(config, Mapping) else {}
+    config = _config(results)
     arguments = config.get("model_args") or ""
     if isinstance(arguments, str):
         arguments = dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
@@ -141,8 +142,13 @@ def _model(results: Mapping[str, Any] | None) -> str:
     return str(config.get("model") or "")
 
 
+def _config(results: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = results.get("config")
+    return config if isinstance(config, Mapping) else {}
+
+
 def _time(results: Mapping[str, Any]) -> str:
     date = results.get("date")
-    if not isinstance(date, int | float):
+    if not isinstance(date, int | float) or not 0 < date < 1e11:
         return ""
     return datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")

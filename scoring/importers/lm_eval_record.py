@@ -12,6 +12,7 @@ from scoring.importers.mapping import TaskRule
 from scoring.importers.outcomes import Outcome, from_choice, from_logprobs
 from scoring.importers.targets import Case, right_options
 
+_MOST_OPTIONS = 1000
 _LETTERED = (
     [f"option_{letter}" for letter in "abcdefghij"],
     [f"Option {number}" for number in range(1, 11)],
@@ -46,6 +47,8 @@ def scored_options(record: Mapping[str, Any], where: str) -> Scored | None:
         raise BrokenLog(f"{where}: arguments or filtered_resps is not a list of requests.")
     if not all(len(request) == 2 and isinstance(request[1], str) for request in requests):
         return None
+    if len(requests) > _MOST_OPTIONS:
+        raise BrokenLog(f"{where}: {len(requests)} options are more than any question has.")
     if len(requests) != len(responses):
         raise BrokenLog(f"{where}: {len(requests)} options were asked, {len(responses)} answered.")
     again = [context == "" for context, _ in requests]

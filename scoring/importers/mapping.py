@@ -110,9 +110,11 @@ def language_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, A
         The rule gives none.
     """
     raw = rule.language.fill(names, record, where)
-    if not raw:
-        raise BadMapping(f"{where}: the mapping ({rule.file}) gives no language; see its key `language`.")
-    return rule.languages.get(raw, raw)
+    code = rule.languages.get(raw, raw)
+    if code.split() != [code]:
+        what = f"{code!r}, which is no language code" if code.strip() else "no language"
+        raise BadMapping(f"{where}: the mapping ({rule.file}) gives {what}; see its key `language`.")
+    return code
 
 
 def item_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
@@ -130,7 +132,7 @@ def item_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any],
 
 
 def subset_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str | None:
-    """CA or CS, '' for a record without a label, None where the rule knows no label.
+    """CA or CS, '' for a record that is marked as not annotated, None where there is no label at all.
 
     Raises
     ------
@@ -140,6 +142,8 @@ def subset_of(rule: TaskRule, names: Mapping[str, str], record: Mapping[str, Any
     if rule.subset is None:
         return None
     raw = rule.subset.fill(names, record, where).strip()
+    if not raw:
+        return None
     return subset_label(rule.subsets.get(raw, raw), where, rule.file)
 
 

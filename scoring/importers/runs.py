@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import MixedRuns, UnknownModel
+from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel
 from scoring.importers.mapping import TaskRule, find_rule
 
 TIME = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?"
@@ -39,6 +39,11 @@ class Run:
         section = (self.results or {}).get(key)
         return section.get(self.task) if isinstance(section, Mapping) else None
 
+    def scores(self) -> Mapping[str, Any]:
+        """The scores of the task by metric; none where the results file gives none."""
+        scores = self.of_task("results")
+        return scores if isinstance(scores, Mapping) else {}
+
 
 @dataclass(frozen=True)
 class MappedRun:
@@ -50,7 +55,7 @@ class MappedRun:
 
 
 def map_runs(
-    runs: Iterable[Run], rules: Sequence[TaskRule], *, tasks: Sequence[str], model: str | None, run: str
+    runs: Sequence[Run], rules: Sequence[TaskRule], *, tasks: Sequence[str], model: str | None, run: str
 ) -> tuple[list[MappedRun], list[str]]:
     """Choose the runs to read.
 
@@ -69,11 +74,18 @@ def map_runs(
 
     Raises
     ------
-    UnknownModel, MixedRuns
+    NothingToImport, UnknownModel, MixedRuns
     """
     wanted = [r for r in runs if not tasks or any(_is_named(r.task, pattern) for pattern in tasks)]
+    if not wanted:
+        raise NothingToImport(
+            f"there are no logs of the tasks {listed(tasks)}." if tasks else "there are no logs."
+        )
     found = {r.task: find_rule(bare_name(r.task), rules) for r in wanted}
     chosen, left = choose_runs(name_models([r for r in wanted if found[r.task]], model), run)
+    if left and not chosen:
+        times = listed(sorted({r.time or "unknown" for r in left}, reverse=True))
+        raise NothingToImport(f"no run's time begins with {run!r}; the runs are of {times}.")
     notes = []
     if unmapped := sorted(task for task, rule in found.items() if rule is None):
         notes.append(f"not mapped, left out: {listed(unmapped)}; map them with --map")

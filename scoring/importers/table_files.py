@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from maskedadv.errors import AggregateOnly, BrokenLog, MissingColumn, UnreadableFile, WrongFormat
+from scoring.importers.answers import texts
 from scoring.importers.jsonstream import CUT, read_records
 
 _ROWS = 20_000
@@ -107,7 +108,7 @@ def _jsonl(path: Path, columns: list[str] | None) -> Iterator[pd.DataFrame]:
 
 
 def _texts(values: list[Any], where: str) -> pd.Series:
-    return pd.Series([_text(value, where) for value in values], dtype="str")
+    return texts([_text(value, where) for value in values], where)
 
 
 def _text(value: Any, where: str) -> str:

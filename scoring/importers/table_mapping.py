@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BadMapping
+from scoring.importers.answers import IDS
 from scoring.importers.mapping import load_toml
 
-IDS = ("model", "subset", "language", "item")
 VALUES = ("correct", "p_correct", "n_options")
 _SECTIONS = {
     "columns": {*IDS, *VALUES},

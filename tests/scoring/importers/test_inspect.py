@@ -243,6 +243,18 @@ def test_tasks_with_other_arguments_are_other_tasks(tmp_path):
         read_inspect([tmp_path])
 
 
+def test_samples_without_a_label(tmp_path):
+    path = write_json(tmp_path / "a.json", [sample(0, metadata={"language": "eu"}), sample(1)])
+    assert read_inspect([path]).dropped["count"].tolist() == [1]
+    assert read_inspect([path], subset="CS").answers["subset"].tolist() == ["CS", "CA"]
+    marked = write_json(
+        tmp_path / "b.json", [sample(0, metadata={"language": "eu", "subset": "-"}), sample(1)]
+    )
+    assert read_inspect([marked], subset="CS").answers["subset"].tolist() == ["CA"]
+    with pytest.raises(BadMapping, match="'Euskara hau', which is no language code"):
+        read_inspect([write_json(tmp_path / "c.json", [sample(metadata={"language": "Euskara hau"})])])
+
+
 def test_the_same_sample_twice(tmp_path):
     with pytest.raises(MixedRuns, match=r"1 samples have the id and epoch of another \(s/0\)"):
         read_inspect([write_json(tmp_path / "a.json", [sample(), sample(0, "I")])])

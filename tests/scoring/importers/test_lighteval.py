@@ -195,13 +195,16 @@ def test_flat_rows_that_hold_text_only(tmp_path, rules):
         "gold_index": "[1]",
         "predictions": "[(-2.0, False), (-1.0, True)]",
         "metrics": "{'acc': 1}",
-        "specifics": "{'sample_id': 's', 'label': 'CS'}",
+        "specifics": "{'sample_id': 'banana, nan/1', 'label': 'CS'}",
         "example": "q",
         "full_prompt": "q",
     }
-    found = read_lighteval([write(tmp_path, [row], task="lighteval|toy_eu|0|0")], rules=rules).answers
-    assert found["correct"].tolist() == [1]
-    assert found["crm_logit"].tolist() == pytest.approx([1.0])
+    bad = row | {"predictions": "[(nan, False), (-1.0, True)]", "example": "r"}
+    bad["specifics"] = "{'sample_id': 'x', 'label': 'CS'}"
+    found = read_lighteval([write(tmp_path, [row, bad], task="lighteval|toy_eu|0|0")], rules=rules).answers
+    assert found["item"].tolist()[0] == "banana, nan/1"
+    assert found["correct"].isna().tolist() == [False, True]
+    assert found["crm_logit"].tolist()[0] == pytest.approx(1.0)
 
 
 def test_scores_that_contradict_the_log_are_refused(tmp_path, rules):
