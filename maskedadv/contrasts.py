@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 Array = NDArray[np.float64]
+
+NO_SPREAD = 1e-10
+"""A standard deviation (logit) this small is rounding: the rows hold no information on the noise."""
 
 GAPS = ("global_gap", "local_gap", "knowledge_gap")
 
@@ -77,12 +81,17 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
         with np.errstate(invalid="ignore"):
             usable = (~np.isnan(rows)).mean(axis=0) >= 0.5
             rows = np.where(usable & ~np.isnan(estimate), rows, 0.0)
-            sd = np.nanstd(rows, axis=0, ddof=1)
+            with warnings.catch_warnings():  # fewer than two rows: NaN is the right answer
+                warnings.simplefilter("ignore", RuntimeWarning)
+                sd = np.nanstd(rows, axis=0, ddof=1)
             lower, upper = np.nanquantile(rows, [tail, 1.0 - tail], axis=0)
         blank = np.isnan(estimate) | ~usable
         sd, lower, upper = (np.where(blank, np.nan, a) for a in (sd, lower, upper))
+        if kind == "bootstrap":  # no two replicates differ: nothing was learnt of the noise
+            sd, lower, upper = (np.where(sd > NO_SPREAD, a, np.nan) for a in (sd, lower, upper))
     else:
-        sd = np.where(np.isnan(estimate), np.nan, np.sqrt((rows**2).sum(axis=0)))
+        sd = np.sqrt((rows**2).sum(axis=0))
+        sd = np.where(np.isnan(estimate) | (sd <= NO_SPREAD), np.nan, sd)
         z = ndtri(1.0 - tail)
         lower, upper = estimate - z * sd, estimate + z * sd
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -118,6 +127,11 @@ def mean_over_models(kind: str, rows: Array, estimate: Array, level: float) -> t
     -------
     mean : shape (G,)
     interval : fields of shape (G,)
+
+    Notes
+    -----
+    A model without a finite replicate counts with its estimate in that replicate, so that one such model does
+    not cost the whole mean its interval.
     """
     known = ~np.isnan(estimate)
     count = known.sum(axis=0)
@@ -125,5 +139,7 @@ def mean_over_models(kind: str, rows: Array, estimate: Array, level: float) -> t
         mean = np.where(known, estimate, 0.0).sum(axis=0) / np.where(count, count, np.nan)
         weight = known / np.where(count, count, np.nan)
     weight = np.nan_to_num(weight)
-    together = np.einsum("kgj,jg->kg", np.where(known.T, rows, 0.0), weight)
+    rows = np.where(known.T, rows, 0.0)
+    rows = np.where(np.isnan(rows), np.nan_to_num(estimate).T, rows)
+    together = np.einsum("kgj,jg->kg", rows, weight)
     return mean, interval(kind, together, mean, level)

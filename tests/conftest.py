@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run: a failure is a change in the code, never luck.
+settings.register_profile("steady", derandomize=True)
+settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

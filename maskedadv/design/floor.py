@@ -86,9 +86,10 @@ def apply_floor(
             worst = float(low[j, subset, query])
             dropped.append(Dropped(locale, str(responses.models[j]), SUBSETS[subset], language, worst))
         present = count.sum(axis=(1, 2)) > 0
-        if not (keep[k] & present).any():
+        if present.any() and not (keep[k] & present).any():
+            example = next(d for d in reversed(dropped) if d.locale == locale)
             raise NothingLeft(
                 f"locale {locale!r}: every model is at or under the accuracy floor {floor:g} in some cell "
-                f"(for example {dropped[-1]}); lower it with --min-accuracy, or leave the locale out."
+                f"(for example {example}); lower it with --min-accuracy, or leave the locale out."
             )
     return keep, dropped

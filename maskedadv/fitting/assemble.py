@@ -32,7 +32,11 @@ def cell_index(responses: Responses, fitted: Fitted, locale: str, pivot: str) ->
 
 
 def assemble_locale(
-    responses: Responses, settings: Settings, locale: str, own: Mapping[int, Fitted]
+    responses: Responses,
+    settings: Settings,
+    locale: str,
+    own: Mapping[int, Fitted],
+    keep: NDArray[np.bool_] | None = None,
 ) -> tuple[LocaleCube, Uncertainty]:
     """Abilities, gaps, intervals and notes of one locale.
 
@@ -40,6 +44,8 @@ def assemble_locale(
     ----------
     own
         The locale's fitted blocks by subset index; a subset without answers is absent.
+    keep
+        Models that count in the locale, shape (J,); a block that serves several locales may hold others.
     """
     n_models = len(responses.models)
     shape = (n_models, 2, 2)
@@ -51,6 +57,8 @@ def assemble_locale(
     keys: list[NDArray[np.object_]] = []
     for subset, fitted in own.items():
         index = cell_index(responses, fitted, locale, settings.pivot)
+        if keep is not None:
+            index[~keep] = -1
         estimate, answers = fitted.estimate, fitted.block.answers
         model, query = np.nonzero(index >= 0)
         cell = index[model, query]
@@ -69,11 +77,17 @@ def assemble_locale(
         )
         rows.append(spread)
         keys.append(_keys(responses, settings.interval, locale, subset, fitted))
-    uncertainty = _join(settings.interval, rows, keys)
+    uncertainty = _join(settings.interval, rows, keys, n_models)
     estimates = gap_estimates(ability, part)
     gaps = uncertainty.gaps()
     found = interval(settings.interval, np.moveaxis(gaps, 1, 2), estimates, settings.level)
     notes = _notes(locale, settings.pivot, ability, part, weak, n_items, estimates)
+    bare = ~np.isnan(estimates) & np.isnan(found.sd) & (notes == "")
+    notes[bare] = (
+        "no interval: most replicates have no finite estimate"
+        if settings.interval == "bootstrap"
+        else "no interval: too few items"
+    )
     return (
         LocaleCube(
             ability=ability,
@@ -103,7 +117,9 @@ def _keys(responses: Responses, kind: str, locale: str, subset: int, fitted: Fit
     return np.array([f"{place} {SUBSETS[subset]} {d}" for d in range(n_rows)], dtype=object)
 
 
-def _join(kind: str, rows: list[NDArray[np.float64]], keys: list[NDArray[np.object_]]) -> Uncertainty:
+def _join(
+    kind: str, rows: list[NDArray[np.float64]], keys: list[NDArray[np.object_]], n_models: int
+) -> Uncertainty:
     """Blocks share replicates and draws; otherwise their rows stand one below the other."""
     if kind in ROWS_SHARED and rows:
         longest = max(range(len(rows)), key=lambda k: len(rows[k]))
@@ -111,6 +127,8 @@ def _join(kind: str, rows: list[NDArray[np.float64]], keys: list[NDArray[np.obje
         for part in rows:
             total[: len(part)] += part
         return Uncertainty(kind, keys[longest], total)
+    if not rows:
+        return Uncertainty(kind, np.zeros(0, dtype=object), np.zeros((0, 2, n_models)))
     return Uncertainty(kind, np.concatenate(keys), np.concatenate(rows))
 
 

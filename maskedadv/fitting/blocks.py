@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def estimate_block(
     estimator = settings.estimator
     if estimator == "auto":
         typical = float(np.median((~np.isnan(block.answers)).sum(axis=0)))
-        estimator = "joint" if typical >= FEW_CELLS else "marginal"
+        estimator = "joint" if typical >= FEW_CELLS or settings.response != "binary" else "marginal"
     weights: list[NDArray[np.float64]] = []
     if settings.interval == "bootstrap":
         weights = [item_weights(settings.seed, b, n_items)[block.item] for b in range(settings.replicates)]
@@ -91,8 +92,8 @@ def estimate_block(
         "tick": tick,
     }
     if chance is not None:
-        return fit_floor(block.answers, chance[block.item], engine, **common)
+        return replace(fit_floor(block.answers, chance[block.item], engine, **common), estimator="marginal")
     if settings.response == "crm":
         return fit_crm(block.answers, engine, **common)
     fitter = fit_marginal if estimator == "marginal" else fit_joint
-    return fitter(block.answers, engine, **common)
+    return replace(fitter(block.answers, engine, **common), estimator=estimator)

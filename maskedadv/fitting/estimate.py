@@ -38,7 +38,7 @@ class BlockEstimate:
     converged : whether the gradient is zero to rounding
     typical_cells : median number of cells that answered an informative item
     bound : -1 or 1 if σ stopped at its lower or upper bound, else 0
-    estimator : joint or marginal where the fit chose by itself, else empty
+    estimator : joint or marginal
     noise : sd of one continuous response (logit), else NaN
     """
 
@@ -114,5 +114,8 @@ def covariance_factor(covariance: Array) -> Array:
 
 
 def clustered(influence: Array, n_items: int) -> Array:
-    """Influence of every item, scaled for the number of clusters: n/(n − 1) on the variance, as in R."""
+    """Influence of every item, scaled for the number of clusters: n/(n − 1) on the variance, as in R.
+
+    One item alone says nothing of its own noise: its influence is zero and the variance unknown.
+    """
     return influence * np.sqrt(n_items / max(n_items - 1, 1))

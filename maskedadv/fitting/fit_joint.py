@@ -151,6 +151,8 @@ def _fit_part(
     residual = joint.residuals(answers, ability, difficulty)
     anchor = joint.anchor_weights(seen, ability, difficulty)
     noise = joint.difficulty_variance(seen, ability, difficulty)
+    if interval != "information":  # the answers' own spread, which for soft answers is not that of coin flips
+        noise = noise**2 * (residual**2).sum(axis=0)
     covariance = joint.profiled_covariance(seen, ability, difficulty)
     if interval == "robust":
         influence = residual.T @ covariance

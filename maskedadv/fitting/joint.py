@@ -51,7 +51,7 @@ def solve(
     trials : shape (C, I)
     cell_total, item_total : shapes (C,), (I,); right answers of each cell and item
     ability, difficulty : shapes (C,), (I,); start
-    tolerance : stop when no score exceeds this fraction of the largest margin
+    tolerance : stop when no score exceeds this fraction of the largest margin and no step exceeds 1e-8
 
     Returns
     -------
@@ -59,14 +59,14 @@ def solve(
     """
     scale = tolerance * max(1.0, float(np.max(np.abs(cell_total))), float(np.max(np.abs(item_total))))
     current = log_likelihood(trials, cell_total, item_total, ability, difficulty)
-    gradient = np.inf
+    gradient, moved = np.inf, np.inf
     for _ in range(max_steps):
         p = expit(ability[:, None] - difficulty[None, :])
         expected = trials * p
         score_cell = cell_total - expected.sum(axis=1)
         score_item = expected.sum(axis=0) - item_total
         gradient = max(float(np.abs(score_cell).max()), float(np.abs(score_item).max()))
-        if gradient <= scale:
+        if gradient <= scale and moved <= 1e-8:
             break
         weight = expected * (1.0 - p)
         item_information = np.maximum(weight.sum(axis=0), 1e-300)
@@ -84,6 +84,8 @@ def solve(
             size /= 2
             if size < 1e-8:
                 return JointSolution(ability, difficulty, gradient)
+        # Near 0 or 1 scores are tiny far from the maximum, so the step has to be small too.
+        moved = max(float(np.abs(step_cell).max()), float(np.abs(step_item).max()))
         ability, difficulty, current = new_ability, new_difficulty, new
     return JointSolution(ability, difficulty, gradient)
 
@@ -109,6 +111,8 @@ def profiled_covariance(seen: Array, ability: Array, difficulty: Array) -> Array
     share = weight / weight.sum(axis=0)
     schur = np.diag(weight.sum(axis=1)) - share @ weight.T
     n = len(ability)
+    if n == 1:  # one cell has no contrast
+        return np.zeros((1, 1))
     shift = np.trace(schur) / n
     inverse = cho_solve(cho_factor(schur + shift / n), np.eye(n))
     return np.asarray(inverse - 1.0 / (n * shift))

@@ -67,7 +67,8 @@ def needed_step(ability: Array, sigma: float) -> float:
     b = np.linspace(ability.min() - 1.0, ability.max() + 1.0, 400)
     p = expit(ability[:, None] - b)
     most = float((p * (1 - p)).sum(axis=0).max())
-    return SPACING / np.sqrt(1.0 + sigma**2 * most)
+    # The second bound keeps the poles of the logistic curve, at a distance of π in b, many spacings away.
+    return float(min(SPACING / np.sqrt(1.0 + sigma**2 * most), 0.8 / sigma))
 
 
 def cover(weights_at: Callable[[Nodes], Array], ability: Array, sigma: float) -> Nodes:

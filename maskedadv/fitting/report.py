@@ -31,8 +31,7 @@ def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, A
         row = {
             "locale": _place(f),
             "subset": SUBSETS[f.block.subset],
-            "estimator": e.estimator
-            or ("joint" if np.isnan(e.sigma) and settings.estimator != "marginal" else "marginal"),
+            "estimator": e.estimator,
             "cells": cells,
             "items": items,
             "answers": int((~np.isnan(f.block.answers)).sum()),
@@ -88,8 +87,8 @@ def warn(
     bad = [f"{_place(f)} {SUBSETS[f.block.subset]}" for f in fitted if not f.estimate.converged]
     if bad:
         out.append(f"not converged: {_some(bad)}; the gradient is not zero, do not use these numbers.")
-    few = [f for f in fitted if np.isnan(f.estimate.sigma) and f.estimate.typical_cells < FEW_CELLS]
-    few = [f for f in few if settings.estimator != "marginal" and settings.response != "crm"]
+    few = [f for f in fitted if f.estimate.estimator == "joint" and f.estimate.typical_cells < FEW_CELLS]
+    few = few if settings.method == "optimize" and settings.response == "binary" else []
     if few:
         least = max(2.0, min(f.estimate.typical_cells for f in few))
         out.append(
@@ -123,17 +122,13 @@ def warn(
     noted = int((cube["note"].values[..., :2] != "").sum())
     if unknown and noted:
         out.append(f"{noted} global or local gaps are not known; the note column says why.")
-    silent = sum(int((~f.estimate.informative).sum()) for f in fitted)
+    joint = [f for f in fitted if f.estimate.estimator == "joint"]
+    silent = sum(int((~f.estimate.informative).sum()) for f in joint)
     if silent and settings.method == "optimize" and settings.response != "crm":
-        total = sum(f.block.answers.shape[1] for f in fitted)
-        marginal = [f for f in fitted if not np.isnan(f.estimate.sigma)]
-        role = (
-            "they inform sigma only"
-            if marginal
-            else "they carry no information on joint gaps and were set aside"
-        )
+        total = sum(f.block.answers.shape[1] for f in joint)
         out.append(
-            f"{silent} of {total} items (summed over blocks) were answered alike by every cell; {role}."
+            f"{silent} of {total} items (summed over blocks) were answered alike by every cell; they carry "
+            "no information on joint gaps and were set aside."
         )
     if dropped:
         out.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -153,6 +154,8 @@ def fit(
     >>> fit = maskedadv.fit(maskedadv.datasets.global_mmlu_lite(), estimator="marginal")
     >>> fit.gaps(locale="zh", gap="knowledge_gap")  # doctest: +SKIP
     """
+    if locale is not None and not isinstance(locale, str | Sequence):
+        raise BadSetting(f"locale must be a language code or several (is {locale!r}).")
     chosen = (locale,) if isinstance(locale, str) else locale
     settings = Settings(
         method=method,
@@ -161,16 +164,16 @@ def fit(
         locale=None if chosen is None else tuple(chosen),
         scope=scope,
         pivot=pivot,
-        min_accuracy=float(min_accuracy),
+        min_accuracy=min_accuracy,
         interval=interval or "",
-        level=float(level),
+        level=level,
         replicates=replicates,
         engine=engine,
         seed=seed,
         chains=chains,
         warmup=warmup,
         draws=draws,
-        adapt_delta=float(adapt_delta),
+        adapt_delta=adapt_delta,
         max_treedepth=max_treedepth,
         metric=metric,
         priors=priors,
@@ -179,7 +182,7 @@ def fit(
         link=link,
         variants=variants,
     )
-    if not isinstance(jobs, int) or jobs < 1:
+    if not isinstance(jobs, int | np.integer) or jobs < 1:
         raise BadSetting(f"jobs must be a whole number of 1 or more (is {jobs!r}).")
     return run(read_responses(responses), settings, jobs=jobs, progress=progress)
 
@@ -242,7 +245,7 @@ def run(
             chance=chance,
         )
         floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
-    result = _collect(responses, settings, engine, locales, fitted, floored, dropped, rated)
+    result = _collect(responses, settings, engine, locales, fitted, floored, dropped, rated, keep)
     if posteriors:
         result.info["warnings"] += sampling_warnings(posteriors)
     return replace(result, posteriors=posteriors)
@@ -270,10 +273,11 @@ def _collect(
     floored: list[Fitted],
     dropped: list[Dropped],
     rated: NDArray[np.float64],
+    keep: NDArray[np.bool_],
 ) -> Fit:
     parts = []
-    for locale in locales:
-        part, spread = assemble_locale(responses, settings, locale, _own(fitted, locale))
+    for k, locale in enumerate(locales):
+        part, spread = assemble_locale(responses, settings, locale, _own(fitted, locale), keep[k])
         if settings.response == "crm":  # the blocks' answers are logits
             accuracy, _ = cell_accuracy(responses, rated, locale, settings.pivot)
             part = replace(part, accuracy=np.where(part.n_items > 0, accuracy, np.nan))
@@ -285,6 +289,7 @@ def _collect(
         parts,
         {k: _own(fitted, k) for k in locales},
         {k: _own(floored, k) for k in locales} if floored else None,
+        keep,
     )
     models = [str(m) for m in responses.models]
     used = np.any([(p.cube.n_items > 0).any(axis=(1, 2)) for p in parts], axis=0)
@@ -311,7 +316,7 @@ def _collect(
         },
         "fingerprint": responses.fingerprint,
         "rows": len(responses),
-        "settings": asdict(settings),
+        "settings": json.loads(json.dumps(asdict(settings))),
         "locales": locales,
         "dropped": [asdict(d) for d in dropped],
         "blocks": block_rows(settings, fitted),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from maskedadv.errors import BadSetting
 from maskedadv.fitting.nuts.priors import Priors, make_priors
 
@@ -56,13 +58,15 @@ class Settings:
         _one_of("response", self.response, RESPONSES)
         _one_of("scope", self.scope, SCOPES)
         _one_of("interval", self.interval, INTERVALS)
+        for name in ("level", "min_accuracy", "adapt_delta"):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
+        for name in ("replicates", "seed", "chains", "warmup", "draws", "max_treedepth"):
+            object.__setattr__(self, name, _integer(getattr(self, name)))
         _between("level", self.level, 0.0, 1.0)
         if not 0.0 <= self.min_accuracy < 1.0:
             raise BadSetting(f"min_accuracy must be from 0 to less than 1 (is {self.min_accuracy!r}).")
-        if not isinstance(self.replicates, int) or self.replicates < 2:
-            raise BadSetting(f"replicates must be a whole number of 2 or more (is {self.replicates!r}).")
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**31:
-            raise BadSetting(f"seed must be a whole number from 0 to 2147483647 (is {self.seed!r}).")
+        _whole("replicates", self.replicates, 10, 10**7)
+        _whole("seed", self.seed, 0, 2**31 - 1)
         _whole("chains", self.chains, 1, 64)
         _whole("warmup", self.warmup, 1, 10**6)
         _whole("draws", self.draws, 4, 10**6)
@@ -94,6 +98,11 @@ class Settings:
                 raise BadSetting(f"interval '{self.interval}' goes with method 'optimize' only.")
         elif self.interval == "posterior":
             raise BadSetting("interval 'posterior' goes with method 'nuts' only.")
+        if self.response == "soft" and self.estimator == "marginal":
+            raise BadSetting(
+                "response 'soft' has no marginal estimator: the spread of difficulty is told from the noise "
+                "of right and wrong, which soft answers lack, and gaps would shrink; use joint."
+            )
         if self.response == "crm" and self.estimator == "marginal":
             raise BadSetting(
                 "response 'crm' has no marginal estimator; joint does not inflate its gaps, use that."
@@ -113,6 +122,18 @@ def _between(name: str, value: float, low: float, high: float) -> None:
 def _whole(name: str, value: int, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise BadSetting(f"{name} must be a whole number from {low} to {high} (is {value!r}).")
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise BadSetting(f"{name} must be a number (is {value!r}).") from None
+
+
+def _integer(value: object) -> object:
+    """NumPy's whole numbers are whole numbers too."""
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def _guessing(value: str | float) -> str:

@@ -53,6 +53,7 @@ def all_variants(
     plain: Sequence[Part],
     own: Mapping[str, Mapping[int, Fitted]],
     floored: Mapping[str, Mapping[int, Fitted]] | None,
+    keep: NDArray[np.bool_],
 ) -> tuple[dict[str, list[Part]], list[dict[str, Any]]]:
     """Every variant's parts, one per locale, plain first, and what is to be told of the links.
 
@@ -60,6 +61,8 @@ def all_variants(
     ----------
     own, floored
         The blocks of every locale by subset index, without and with the guessing floor.
+    keep
+        Models that count in each locale, shape (n_locales, J).
 
     Raises
     ------
@@ -69,7 +72,10 @@ def all_variants(
     every = {"plain": list(plain)}
     bases = {"linked": ("plain", own)}
     if floored is not None:
-        every["floor"] = [Part(*assemble_locale(responses, settings, k, floored[k])) for k in locales]
+        every["floor"] = [
+            Part(*assemble_locale(responses, settings, k, floored[k], own_models))
+            for k, own_models in zip(locales, keep, strict=True)
+        ]
         bases["floor+linked"] = ("floor", floored)
     told: list[dict[str, Any]] = []
     if settings.link == "none" or settings.variants == "none":

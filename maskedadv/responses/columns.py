@@ -58,7 +58,10 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
     if isinstance(encoded, pa.ChunkedArray):  # an empty table keeps zero chunks
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], encoded.type)
     raw = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
-    texts = encoded.dictionary.to_pylist()
+    try:
+        texts = encoded.dictionary.to_pylist()
+    except UnicodeDecodeError as error:
+        raise BadId(f"column '{name}' holds text that is not UTF-8 ({error}); write it as UTF-8.") from error
     empty = np.array([t is None or t == "" for t in texts] + [True])
     missing = np.flatnonzero(empty[raw])
     if len(missing):
@@ -66,9 +69,12 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
         raise MissingId(
             f"column '{name}': {len(missing)} ids are empty ({where}); every answer needs its {name}."
         )
-    cut = [t for t in texts if t is not None and "\0" in t]
+    cut = [t for t in texts if t is not None and ("\0" in t or "\r" in t)]
     if cut:
-        raise BadId(f"column '{name}': {len(cut)} ids hold a null byte ({cut[0]!r}); take it out.")
+        raise BadId(
+            f"column '{name}': {len(cut)} ids hold a null byte or a carriage return ({cut[0]!r}), which "
+            "result files cannot keep; take it out."
+        )
     used = np.zeros(len(texts), dtype=bool)
     used[raw] = True
     ids = sorted({t for t, u in zip(texts, used, strict=True) if u})

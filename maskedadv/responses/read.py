@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from maskedadv.errors import (
     DuplicateRows,
     EmptyTable,
     ItemInBothSubsets,
-    MissingColumn,
     UnknownSubset,
 )
 from maskedadv.responses.columns import encode_ids, offenders, parse_values
@@ -23,7 +23,9 @@ from maskedadv.responses.files import IDS, VALUES, load_table
 from maskedadv.responses.table import SUBSETS, Responses
 
 
-def read_responses(source: str | Path | pd.DataFrame | Responses, *, extras: bool = False) -> Responses:
+def read_responses(
+    source: str | Path | pd.DataFrame | pa.Table | Responses, *, extras: bool = False
+) -> Responses:
     """Read a response table and refuse anything that would give a silent wrong number.
 
     Parameters
@@ -50,12 +52,6 @@ def read_responses(source: str | Path | pd.DataFrame | Responses, *, extras: boo
     if isinstance(source, Responses):
         return source
     table = load_table(source, extras=extras)
-    absent = [name for name in IDS if name not in table.column_names]
-    if absent:
-        found = ", ".join(repr(n) for n in table.column_names) or "none that is known"
-        raise MissingColumn(f"column {absent[0]!r} is missing (of {', '.join(IDS)}; found: {found}).")
-    if "correct" not in table.column_names and "p_correct" not in table.column_names:
-        raise MissingColumn("neither 'correct' nor 'p_correct' is there; add one of them.")
     if len(table) == 0:
         raise EmptyTable("the table has a header but no rows.")
 
@@ -69,7 +65,9 @@ def read_responses(source: str | Path | pd.DataFrame | Responses, *, extras: boo
     subset_code = _subset_codes(subset, subsets)
     item_subset = _item_subsets(item, items, subset_code)
     order = _sorted_unique_rows(model, models, language, languages, item, items)
-    if all(np.isnan(values[n]).all() for n in ("correct", "p_correct") if n in values):
+    # A column that is empty throughout is as good as absent.
+    values = {n: v for n, v in values.items() if not np.isnan(v).all()}
+    if "correct" not in values and "p_correct" not in values:
         raise EmptyTable("every answer is empty; there is nothing to fit.")
 
     values = {n: v[order] for n, v in values.items()}
@@ -88,7 +86,7 @@ def read_responses(source: str | Path | pd.DataFrame | Responses, *, extras: boo
         n_options=values.get("n_options"),
         extra=_extra(table, order) if extras else None,
         fingerprint=_fingerprint((models, languages, items), (*codes, item_subset), values),
-        notes=_lookalikes("model", models) + _lookalikes("item", items),
+        notes=_lookalikes("model", models) + _lookalikes("language", languages) + _lookalikes("item", items),
     )
 
 
@@ -98,7 +96,7 @@ def _check_languages(language: NDArray[np.int32], languages: NDArray[np.object_]
             rows = np.flatnonzero(language == code)
             raise BadId(
                 f"column 'language': {len(rows)} codes carry blanks "
-                f"({offenders(rows, [repr(text)] * 3)}); write {text.strip()!r}."
+                f"({offenders(rows, [repr(text)] * 3)}); write {''.join(text.split())!r}."
             )
 
 
@@ -179,13 +177,26 @@ def _fingerprint(
 
 
 def _lookalikes(name: str, ids: NDArray[np.object_]) -> tuple[str, ...]:
-    """Ids that differ only by blanks at the ends are kept apart, but the reader is told."""
-    known = set(ids)
-    pairs = [t for t in ids if t != t.strip() and t.strip() in known]
-    if not pairs:
+    """Ids that a reader would take for one another are kept apart, but the reader is told."""
+    groups: dict[str, list[str]] = {}
+    for text in ids:
+        groups.setdefault(_bare(text), []).append(text)
+    alike = [g for g in groups.values() if len(g) > 1]
+    if not alike:
         return ()
-    listed = ", ".join(repr(t) for t in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
-    return (
-        f"{len(pairs)} {name} ids differ from another only by blanks at an end and count as "
-        f"distinct: {listed}",
+    listed = "; ".join(
+        " and ".join(ascii(t) if not t.isprintable() else repr(t) for t in g) for g in alike[:3]
     )
+    more = "; ..." if len(alike) > 3 else ""
+    return (
+        f"{len(alike)} groups of {name} ids differ only by blanks, invisible characters, capitals or the way "
+        f"letters are composed, and count as distinct: {listed}{more}",
+    )
+
+
+def _bare(text: str) -> str:
+    """An id without blanks, invisible characters, capitals and differences of composition."""
+    if text.isascii():
+        return "".join(text.split()).casefold()
+    shown = unicodedata.normalize("NFKC", text)
+    return "".join(c for c in shown if unicodedata.category(c) not in {"Cf", "Cc", "Zs"}).casefold()

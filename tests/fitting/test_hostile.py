@@ -155,14 +155,65 @@ def test_a_model_in_one_locale_only(estimator: str, interval: str) -> None:
     assert np.isnan(result.cube["estimate"].sel(locale="fr", model="m1")).all()
 
 
-@WAYS
-def test_soft_answers_of_exactly_zero_and_one(frame: pd.DataFrame, estimator: str, interval: str) -> None:
+@pytest.mark.parametrize("interval", ["robust", "information", "bootstrap"])
+def test_soft_answers_of_exactly_zero_and_one(frame: pd.DataFrame, interval: str) -> None:
     rng = np.random.default_rng(3)
     soft = frame.drop(columns="correct").assign(p_correct=rng.beta(2, 1, len(frame)))
     soft.loc[soft.index[:9], "p_correct"] = 1.0
     soft.loc[soft.index[9:20], "p_correct"] = 0.0
-    gaps = fit(soft, estimator, interval, response="soft").gaps()
+    gaps = fit(soft, "joint", interval, response="soft").gaps()
     assert np.isfinite(gaps[["estimate", "sd"]]).all(axis=None)
+
+
+@pytest.mark.parametrize("interval", ["robust", "bootstrap"])
+def test_one_soft_item_has_a_gap_but_no_interval(frame: pd.DataFrame, interval: str) -> None:
+    rng = np.random.default_rng(3)
+    soft = frame.drop(columns="correct").assign(p_correct=rng.beta(2, 1, len(frame)))
+    soft = soft[soft["item"].isin(["CA0", "CS0"])]
+    gaps = fit(soft, "joint", interval, response="soft").gaps()
+    assert np.isfinite(gaps["estimate"]).all()
+    assert gaps[["sd", "lower", "upper", "p_positive"]].isna().all(axis=None)
+    assert gaps["note"].str.contains("no interval").all()
+
+
+def test_a_soft_cell_with_items_of_its_own(frame: pd.DataFrame) -> None:
+    """A part of one cell has no contrast; the others keep theirs."""
+    rng = np.random.default_rng(3)
+    soft = frame.drop(columns="correct").assign(p_correct=rng.beta(2, 1, len(frame)))
+    only = soft[(soft["model"] == "m0") & ~((soft["subset"] == "CS") & (soft["language"] == "en"))]
+    rows = fit(only, "joint", "robust", response="soft").gaps().set_index("gap")
+    assert np.isfinite(rows.loc["global_gap", "estimate"])
+    assert np.isnan(rows.loc["local_gap", "estimate"])
+
+
+def test_an_empty_correct_column_is_as_good_as_absent(frame: pd.DataFrame) -> None:
+    rng = np.random.default_rng(3)
+    soft = frame.assign(correct=np.nan, p_correct=rng.beta(2, 1, len(frame)))
+    without = soft.drop(columns="correct")
+    a, b = (maskedadv.fit(d, response="soft").gaps() for d in (soft, without))
+    pd.testing.assert_frame_equal(a, b)
+    assert maskedadv.check(soft).response == "soft"
+
+
+def test_a_locale_with_nothing_of_the_response_keeps_its_place_empty() -> None:
+    two = table(3, (30, 30), locales=("fr", "zh"), seed=1)
+    rng = np.random.default_rng(3)
+    two = two.assign(p_correct=np.where(two["language"] == "fr", np.nan, rng.beta(2, 1, len(two))))
+    with pytest.raises(errors.NoSharedItem, match="fr"):
+        maskedadv.fit(two, response="soft", min_accuracy=0)
+    assert np.isfinite(maskedadv.fit(two, response="soft", min_accuracy=0, locale="zh").gaps()["sd"]).all()
+
+
+def test_bootstrap_means_survive_cells_that_are_extreme_in_many_replicates() -> None:
+    """Very able models: most replicates lose some cell, and the mean row still has its interval."""
+    easy = table(12, (40, 40), seed=4)
+    rng = np.random.default_rng(0)
+    easy["correct"] = np.where(rng.random(len(easy)) < 0.8, 1, easy["correct"])
+    result = fit(easy, "marginal", "bootstrap")
+    means = result.means()
+    assert np.isfinite(means[["sd", "lower", "upper"]]).all(axis=None)
+    blank = result.gaps()["sd"].isna()
+    assert (result.gaps()["note"][blank].str.len() > 0).all()
 
 
 def test_responses_a_table_cannot_serve(frame: pd.DataFrame) -> None:
@@ -199,6 +250,11 @@ def test_three_cells_one_of_them_missing_entirely(frame: pd.DataFrame) -> None:
         ("min_accuracy", 1.5),
         ("min_accuracy", -0.1),
         ("replicates", 1),
+        ("replicates", 9),
+        ("level", "x"),
+        ("level", None),
+        ("min_accuracy", "a"),
+        ("locale", 5),
         ("seed", -1),
         ("jobs", 0),
     ],
