@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -149,7 +150,10 @@ def _run(
     else:
         _print(imported, output)
     for note in imported.notes:
-        click.echo(f"Note: {clean(note)}.", err=True)
+        text = f"Note: {clean(note)}."
+        click.echo(
+            fill(text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False), err=True
+        )
 
 
 def _report(imported: Imported, output: Path) -> dict[str, Any]:

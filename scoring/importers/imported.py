@@ -76,10 +76,8 @@ def combine(parts: Sequence[Part], notes: Sequence[str] = ()) -> Imported:
         hint = ""
         if NOT_ANNOTATED in set(dropped["reason"]):
             hint = " Label the items with --subset-from FILE, or all of a set's with --subset CA or CS."
-        raise NothingToImport(
-            f"no answer was left to import ({why or 'the logs are empty'}).{hint}"
-            + (f" {notes[0]}." if notes and not why else "")
-        )
+        reason = why or "; ".join(notes) or "the logs are empty"
+        raise NothingToImport(f"no answer was left to import: {reason}.{hint}")
     answers = pd.concat([part.answers for part in parts if len(part.answers)], ignore_index=True)
     answers = answers.astype(dict.fromkeys(COMPACT, "category"))
     _refuse_mixture(answers)
