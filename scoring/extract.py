@@ -25,6 +25,7 @@ _LOOK_ALIKES = {
 }
 _LATIN = "A-Za-z0-9À-ɏ"
 _INDIC = "\u0900-\u0dff"  # vowel signs are no \w, so "কি" would look like a lone ক
+_NEXT_WORD = re.compile(rf"[ \t]+([{_LATIN}]+)")
 _WORD_END = f"(?:(?<![{_LATIN}])|(?![{_LATIN}]))"  # a phrase in Latin script is a whole word
 # What may stand around a letter: blanks, quotes, Markdown, brackets, TeX.
 _AROUND = r"""(?:[\s:=\-–—→>*_`~"'“”«»‘’„(\[{<$|#【「『《،؛]|\\[a-z]+\{)"""
@@ -41,7 +42,7 @@ class _Reader(NamedTuple):
     glued: bool
     cue: re.Pattern[str]
     boxed: re.Pattern[str]
-    correct: re.Pattern[str] | None
+    correct: re.Pattern[str]
     lone: re.Pattern[str]
     opening: re.Pattern[str]
     second: re.Pattern[str]
@@ -74,24 +75,27 @@ def extract(text: str, n_options: int, language: str = "en") -> int | None:
         raise ValueError(f"n_options must be 2 to 26, not {n_options}.")
     reader = _reader(language.replace("_", "-").split("-")[0].lower(), n_options)
     text = _normalise(_without_thinking(text))
-    openings = [(m.start("letter"), reader.letters[m["letter"]]) for m in reader.opening.finditer(text)]
+    openings = _found(reader.opening, text, reader)
+    listed = _last_of_list(openings)
     statements: list[tuple[int, int | None]] = []
     for match in reader.cue.finditer(text):
         if match["none"]:
             statements.append((match.start(), None))
-        elif _cue_counts(match, text, reader) and not _opens_a_list(match, text, openings):
+        elif _cue_counts(match, text, reader) and not _heads_a_list(match, text, listed):
             statements.append((match.start("letter"), _single(match, text, reader)))
-    patterns = [p for p in (reader.boxed, reader.correct) if p is not None]
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            statements.append((match.start("letter"), reader.letters[match["letter"]]))
-    lone = [(m.start("letter"), reader.letters[m["letter"]]) for m in reader.lone.finditer(text)]
+    statements += _found(reader.boxed, text, reader) + _found(reader.correct, text, reader)
+    lone = _found(reader.lone, text, reader)
     if len(lone) == 1 or [option for _, option in lone] != list(range(len(lone))):  # A, B, C: a list
         statements += lone
     if statements:
         return max(statements, key=lambda s: s[0])[1]
     opened = {option for _, option in openings}
     return opened.pop() if len(opened) == 1 else None
+
+
+def _found(pattern: re.Pattern[str], text: str, reader: _Reader) -> list[tuple[int, int]]:
+    """(place in the text, option) of every match."""
+    return [(m.start("letter"), reader.letters[m["letter"]]) for m in pattern.finditer(text)]
 
 
 def languages() -> list[str]:
@@ -116,22 +120,28 @@ def _normalise(text: str) -> str:
 
 def _cue_counts(match: re.Match[str], text: str, reader: _Reader) -> bool:
     """Whether cue and letter belong together: "answer: B", "answer is B", "answer B" at a line's end."""
-    letter = match["letter"]
-    rest = text[match.end("letter") :]
-    if letter.upper() in reader.words:
-        following = re.match(rf"[ \t]+([{_LATIN}]+)", rest)
+    end = match.end("letter")
+    if match["letter"].upper() in reader.words:
+        following = _NEXT_WORD.match(text, end)
         if following and following[1].lower() not in reader.because:
             return False  # "The answer is a mixture", "Answer: A man"
     bare = not match["is"] and not match["between"].strip()
-    return reader.glued or not bare or reader.closes.match(rest) is not None
+    return reader.glued or not bare or reader.closes.match(text, end) is not None
 
 
-def _opens_a_list(match: re.Match[str], text: str, openings: list[tuple[int, int]]) -> bool:
+def _last_of_list(openings: list[tuple[int, int]]) -> int:
+    """The last place from which on lines open with more than one letter; -1 if there is none."""
+    seen: set[int] = set()
+    for place, option in reversed(openings):
+        seen.add(option)
+        if len(seen) > 1:
+            return place
+    return -1
+
+
+def _heads_a_list(match: re.Match[str], text: str, listed: int) -> bool:
     """Whether the cue only heads a repetition of the options, a line each."""
-    if "\n" not in text[match.start() : match.start("letter")]:
-        return False
-    here = [option for position, option in openings if position >= match.start("letter")]
-    return len(set(here)) > 1
+    return match.start("letter") <= listed and "\n" in text[match.start() : match.start("letter")]
 
 
 def _single(match: re.Match[str], text: str, reader: _Reader) -> int | None:

@@ -236,6 +236,7 @@ def test_every_phrase_of_the_data_works(language):
 LONG = [
     *("answer " * 20_000, "answer is is is " * 10_000, "answer:\n" * 20_000, "answer (" + "(" * 100_000),
     *("*" * 200_000, "\n" * 200_000, "\\" * 100_000, "<think>" * 20_000),
+    *("answer:\nA. x\n" * 15_000, "answer: A man " * 15_000, "answer A\n" * 20_000),
     *("A. x\n" * 30_000, "A " * 60_000, "B is " * 30_000),
 ]
 
