@@ -13,6 +13,7 @@ from pathlib import Path
 BENCHMARKS = {
     "maximum_likelihood": "Maximum likelihood: 80 models × (2,058 + 500) items, 409,280 answers",
     "end_to_end": "End to end, 80 models × 13 locales × (2,058 + 500) items",
+    "scoring": "Scoring: a model of 100 million parameters on the CPU, beside lm-evaluation-harness",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 
