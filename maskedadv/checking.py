@@ -23,6 +23,7 @@ from maskedadv.design.components import find_components
 from maskedadv.design.floor import Dropped, apply_floor
 from maskedadv.errors import NothingLeft
 from maskedadv.fitting.estimate import alike
+from maskedadv.fitting.settings import Settings
 from maskedadv.responses import SUBSETS, Responses, read_responses
 
 
@@ -84,7 +85,7 @@ def check(
     responses, locale, pivot, min_accuracy
         As in `maskedadv.fit`.
     response
-        `binary` or `soft`; None takes `binary` where the table has a `correct` column.
+        `binary`, `soft` or `crm`; None takes `binary` where the table has a `correct` column.
 
     Returns
     -------
@@ -95,6 +96,13 @@ def check(
     InputError
         The table itself is refused; see `read_responses`.
     """
+    chosen = (locale,) if isinstance(locale, str) else locale
+    Settings(
+        response=response or "binary",
+        locale=None if chosen is None else tuple(chosen),
+        pivot=pivot,
+        min_accuracy=min_accuracy,
+    )
     table = read_responses(responses)
     response = response or ("binary" if table.correct is not None else "soft")
     values = observed_values(table, response)
@@ -117,7 +125,7 @@ def check(
             block = build_block(table, values, subset=subset, locales=[name], pivot=pivot, keep_model=keep)
             row, frame = _describe(table, block, name, pivot, subset)
             row["shared_items"] = int(shared[subset])
-            why = reason or ("" if shared[subset] else "no shared items")
+            why = reason or ("" if shared[subset] else "no shared items") or _undetermined(table, block, name)
             blocks.append({**row, "fittable": not why, "reason": why})
             cells.append(frame)
     observed = ~np.isnan(values)
@@ -134,6 +142,23 @@ def check(
         dropped=dropped,
         notes=list(table.notes),
     )
+
+
+def _undetermined(table: Responses, block: Block | None, locale: str) -> str:
+    """Why no model of a block can have a finite gap; empty if one can."""
+    if block is None:
+        return "no answers"
+    components = find_components(block.answers)
+    mean = np.nanmean(block.answers, axis=1)
+    inside = (mean > 0) & (mean < 1)
+    local = block.language == language_code(table, locale)
+    weak: dict[bool, dict[int, int]] = {True: {}, False: {}}
+    for cell in np.flatnonzero(inside):
+        weak[bool(local[cell])][int(block.model[cell])] = int(components.cell_weak[cell])
+    paired = [m for m, part in weak[True].items() if weak[False].get(m) == part]
+    if not paired or not components.finite_parts():
+        return "the answers determine no gap of any model"
+    return ""
 
 
 def _describe(

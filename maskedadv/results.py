@@ -144,9 +144,10 @@ class Fit:
             estimate = part["estimate"].values[chosen]
             own = uncertainty[name]
             mean, spread = mean_over_models(own.kind, own.gaps()[..., chosen], estimate, self.settings.level)
+            counted, paired = ~np.isnan(estimate), part["n_paired"].values[chosen]
             for kind in kinds:
                 g = GAPS.index(kind)
-                known = int((~np.isnan(estimate[:, g])).sum())
+                known = int(counted[:, g].sum())
                 rows.append(
                     {
                         "locale": name,
@@ -157,8 +158,8 @@ class Fit:
                         "lower": spread.lower[g],
                         "upper": spread.upper[g],
                         "p_positive": spread.p_positive[g],
-                        "n_items_ca": int(part["n_paired"].values[chosen, 0].max(initial=0)),
-                        "n_items_cs": int(part["n_paired"].values[chosen, 1].max(initial=0)),
+                        "n_items_ca": int(paired[counted[:, g], 0].max(initial=0)),
+                        "n_items_cs": int(paired[counted[:, g], 1].max(initial=0)),
                         "note": f"{known} models",
                     }
                 )

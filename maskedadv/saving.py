@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.contrasts import Uncertainty
-from maskedadv.errors import NotAResult, OutputExists
+from maskedadv.errors import NotAResult
 from maskedadv.fitting.settings import Settings
+from maskedadv.outputs import check_folder, whole_folder
 from maskedadv.posterior import Posterior, file_names, write_tree
 from maskedadv.results import Fit
 
@@ -35,11 +35,7 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         It exists and `overwrite` is not given, or it holds something that is no result.
     """
     check_output(path, overwrite=overwrite)
-    path = path.absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        os.chmod(partial, 0o777 & ~_umask())
+    with whole_folder(path, _is_ours) as partial:
         fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
@@ -52,16 +48,13 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         _save_posteriors(fit, partial / "posterior")
         text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
-        if path.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-            os.replace(path, old / path.name)
-            os.replace(partial, path)
-            shutil.rmtree(old)
-        else:
-            os.replace(partial, path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return path
+    return path.resolve()
+
+
+def _is_ours(name: str) -> bool:
+    """Names that a result folder may hold of our making."""
+    fixed = {"fit.json", "cube.nc", "gaps.csv", "variants.csv", "items.parquet", "posterior"}
+    return name in fixed or name.startswith("uncertainty")
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
@@ -71,18 +64,7 @@ def check_output(path: Path, *, overwrite: bool) -> None:
     ------
     OutputExists
     """
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise OutputExists(f"{path} is a file; give a folder.")
-    if not any(path.iterdir()):
-        return
-    if not (path / "fit.json").is_file():
-        raise OutputExists(f"{path} holds something that is no maskedadv result; give another folder.")
-    if not overwrite:
-        raise OutputExists(
-            f"{path} already holds a result; give --overwrite to replace it, or another folder."
-        )
+    check_folder(path, "fit.json", None, overwrite=overwrite)
 
 
 def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
@@ -92,6 +74,8 @@ def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
     try:
         info = json.loads((path / "fit.json").read_text("utf-8"))
     except (OSError, ValueError):
+        return False
+    if not isinstance(info, dict):
         return False
     wanted = json.loads(json.dumps(asdict(settings)))
     return bool(
@@ -203,9 +187,3 @@ def _load_posteriors(folder: Path, settings: Settings, locales: list[str]) -> di
     if missing:
         raise NotAResult(f"{folder} lacks posterior/{missing[0]}; fit again.")
     return {k: Posterior(folder.absolute() / "posterior" / name) for k, name in names.items()}
-
-
-def _umask() -> int:
-    value = os.umask(0)
-    os.umask(value)
-    return value

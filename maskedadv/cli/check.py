@@ -7,7 +7,7 @@ import sys
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
-from maskedadv.cli.text import format_table, number, records, to_json
+from maskedadv.cli.text import format_table, number, records, to_json, wrap
 
 
 @click.command()
@@ -95,8 +95,9 @@ def command(
     click.echo(format_table(header, rows))
     click.echo(
         "\nboth: items asked in both languages; miss: answers missing; local, pivot:\n"
-        "accuracy in the two languages; same: items that every cell answered alike (they\n"
-        "carry no information); parts: connected components (levels compare only in one)."
+        "accuracy in the two languages; same: items that every cell answered alike (no\n"
+        "information on joint gaps); parts: connected components (levels compare only\n"
+        "inside one)."
     )
     if show_cells:
         click.echo()
@@ -120,11 +121,11 @@ def command(
             )
         )
     for note in found.notes:
-        click.echo(f"\nNote: {note}.")
+        click.echo("\n" + wrap(f"Note: {note}."))
     if found.dropped:
         click.echo(f"\nModels left out for accuracy at or under {min_accuracy:g}:")
         for d in found.dropped:
-            click.echo(f"  {d}")
+            click.echo(wrap(str(d), indent="  "))
     for name, why in problems.items():
-        click.echo(f"\nLocale {name} cannot be fitted: {why}.")
+        click.echo("\n" + wrap(f"Locale {name} cannot be fitted: {why}."))
     sys.exit(2 if problems else 0)

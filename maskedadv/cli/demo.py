@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -30,12 +33,15 @@ def command(output: Path | None, engine: str) -> None:
     from maskedadv.cli.show import with_means
     from maskedadv.fitting.run import fit
     from maskedadv.reading import read_gaps
+    from maskedadv.responses import read_responses
     from maskedadv.saving import check_output
 
+    table = read_responses(datasets.global_mmlu_lite())
     if output is not None:
-        check_output(output, overwrite=True)
+        # A demo may be repeated on its own folder; anybody else's result is never replaced.
+        check_output(output, overwrite=_is_demo(output))
     result = fit(
-        datasets.global_mmlu_lite(),
+        table,
         estimator="marginal",
         engine=engine,
         progress=lambda line: click.echo(f"  {line}", err=True),
@@ -53,17 +59,28 @@ def command(output: Path | None, engine: str) -> None:
     for warning in result.warnings:
         click.echo(_wrapped(f"Note: {warning}"))
     click.echo("\nWhat to run next")
+    # After `make demo` the command lies in .venv and is not on the path.
+    me = "maskedadv" if shutil.which("maskedadv") else os.path.join(".venv", "bin", "maskedadv")
     if output is not None:
-        result.save(output, overwrite=True)
+        result.info["demo"] = True
+        result.save(output, overwrite=_is_demo(output))
         from reports.write import write_report
 
         click.echo("  drawing the report", err=True)
         write_report(result, output / "report", notes=CAVEATS)
         click.echo(f"  open {output / 'report' / 'index.html'}   (all of this as a page with figures)")
-        click.echo(f"  maskedadv gaps {output} --locale zh   (one locale of this result)")
-    click.echo("  maskedadv check RESPONSES.csv   (is your own table ready?)")
-    click.echo("  maskedadv fit RESPONSES.csv -o results --estimator marginal")
-    click.echo("  maskedadv gaps results --format markdown")
+        click.echo(f"  {me} gaps {output} --locale zh   (one locale of this result)")
+    click.echo(f"  {me} check RESPONSES.csv   (is your own table ready?)")
+    click.echo(f"  {me} fit RESPONSES.csv -o results --estimator marginal")
+    click.echo(f"  {me} gaps results --format markdown")
+
+
+def _is_demo(output: Path) -> bool:
+    try:
+        info = json.loads((output / "fit.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(info, dict) and bool(info.get("demo"))
 
 
 def _wrapped(sentence: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
-from maskedadv.cli.show import gap_table, variant_text
+from maskedadv.cli.show import gap_table, say_warnings, variant_text
 from maskedadv.cli.text import records, to_json
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def command(
     from maskedadv.fitting.run import run
     from maskedadv.fitting.settings import Settings
     from maskedadv.responses import read_responses
-    from maskedadv.saving import check_output, load, same_run
+    from maskedadv.saving import check_output, same_run
 
     settings = Settings(
         method=method,
@@ -170,7 +170,7 @@ def command(
     table = read_responses(responses)
     if same_run(output, table.fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
-        result = load(output)
+        result = _load_or_say(output)
     else:
         check_output(output, overwrite=overwrite)
         if method == "nuts":
@@ -178,8 +178,7 @@ def command(
         else:
             result = run(table, settings, jobs=jobs, progress=_tell)
             result.save(output, overwrite=overwrite)
-    for warning in result.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+    say_warnings(result)
     if as_json:
         click.echo(
             to_json(
@@ -194,6 +193,17 @@ def command(
         return
     print_summary(result)
     click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+
+
+def _load_or_say(output: Path) -> Fit:
+    """A finished result; if it is damaged, the way out is --overwrite."""
+    from maskedadv.errors import NotAResult
+    from maskedadv.saving import load
+
+    try:
+        return load(output)
+    except NotAResult as error:
+        raise NotAResult(f"{error} Give --overwrite.") from error
 
 
 def _tell(line: str) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pandas as pd
 
-from maskedadv.cli.show import gap_table, variant_text, with_means
+from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
 from maskedadv.cli.text import number, probability, records, to_json
+
+if TYPE_CHECKING:
+    from maskedadv.results import Fit
 
 
 @click.command()
@@ -66,9 +69,18 @@ def command(
     elif style == "markdown":
         click.echo(_markdown(frame))
     else:
+        say_warnings(result)
+        click.echo(_heading(result, variant))
         click.echo(gap_table(frame))
         if len(result.variants) > 1 and (not gap or "knowledge_gap" in gap):
             click.echo(f"\n{variant_text(result, locale=locale or None, model=model or None)}")
+
+
+def _heading(result: Fit, variant: str) -> str:
+    s = result.settings
+    estimators = sorted({b["estimator"] for b in result.info["blocks"]})
+    level = f"{100 * s.level:g}% {s.interval} intervals"
+    return f"Gaps in logits ({variant}; {s.method}, {'/'.join(estimators)}, {s.response}; {level}):\n"
 
 
 def _markdown(frame: pd.DataFrame) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import io
+import signal
 import sys
+import threading
 
 import click
 
@@ -58,6 +61,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; leave with 0 done, 1 not estimable, 2 bad input or 3 do not use."""
+    _be_robust()
     try:
         code = cli.main(args=arguments, prog_name="maskedadv", standalone_mode=False)
     except MaskedadvError as error:
@@ -70,3 +74,12 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo("Interrupted; nothing half-written was left behind.", err=True)
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _be_robust() -> None:
+    """Characters that a terminal cannot show become question marks; a polite kill ends workers too."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
+import click
 import pandas as pd
 
-from maskedadv.cli.text import WIDTH, format_table, number, probability, records
+from maskedadv.cli.text import format_table, number, probability, records, wrap
+from maskedadv.results import MEAN
 
 if TYPE_CHECKING:
     from maskedadv.results import Fit
@@ -27,7 +28,7 @@ def gap_table(frame: pd.DataFrame) -> str:
         rows.append(
             [
                 r["locale"],
-                r["model"],
+                f"(mean of {r['note']})" if r["model"] == MEAN else r["model"],
                 r["gap"].removesuffix("_gap") + mark,
                 number(r["estimate"]),
                 number(r["sd"]),
@@ -37,7 +38,13 @@ def gap_table(frame: pd.DataFrame) -> str:
             ]
         )
     text = format_table(HEADER, rows, left=(0, 1, 2))
-    return "\n".join([text, *(f"[{k}] {note}" for k, note in enumerate(notes, 1))])
+    return "\n".join([text, *(wrap(f"[{k}] {note}") for k, note in enumerate(notes, 1))])
+
+
+def say_warnings(fit: Fit) -> None:
+    """What a reader of the numbers should know, on standard error."""
+    for warning in fit.warnings:
+        click.echo(wrap(f"Warning: {warning}"), err=True)
 
 
 def with_means(gaps: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
@@ -72,5 +79,5 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     rows = [[locale, model, *texts] for (locale, model), texts in cells.items()]
     lines = ["Knowledge gap under other assumptions (logit, standard deviation in brackets):", ""]
     lines.append(format_table(["locale", "model", *names], rows, left=(0, 1)))
-    lines += ["", *(textwrap.fill(t, WIDTH) for t in read_variants(fit))]
+    lines += ["", *(wrap(t) for t in read_variants(fit))]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +30,7 @@ def shorten(text: str, width: int) -> str:
     if display_width(text) <= width:
         return text
     head, tail = "", ""
-    left = (width - 1 + 1) // 2
+    left = width // 2
     for c in text:
         if display_width(head + c) > left:
             break
@@ -46,6 +47,14 @@ def clean(text: str) -> str:
     return "".join(
         "�" if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and c not in "\u200c\u200d" else c
         for c in text
+    )
+
+
+def wrap(sentence: str, *, indent: str = "", width: int = WIDTH) -> str:
+    """A sentence in lines that fit the width, with nothing in it that could rewrite the terminal."""
+    hang = indent + ("  " if indent else "")
+    return textwrap.fill(
+        clean(sentence), width, initial_indent=indent, subsequent_indent=hang, break_on_hyphens=False
     )
 
 

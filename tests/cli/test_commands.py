@@ -105,7 +105,7 @@ def test_fit_writes_a_folder_and_gaps_prints_it(
     code, out, _ = run(capsys, "gaps", out_folder)
     assert code == 0
     assert narrow(out)
-    assert out.count("(mean over models)") == 6
+    assert out.count("(mean of 3 models)") == 6
     code, out, _ = run(capsys, "gaps", out_folder, "--format", "csv", "--no-mean")
     printed = pd.read_csv(io.StringIO(out), keep_default_na=False)
     assert list(printed.columns) == list(COLUMNS)
@@ -292,3 +292,60 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, csv: Path) -> None:
     assert "Interrupted" in rest
     assert "Traceback" not in rest
     assert list(out.parent.iterdir()) == []
+
+
+def test_demo_never_replaces_somebodys_result(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run(capsys, "fit", csv, "-o", out)
+    before = (out / "fit.json").read_bytes()
+    code, _, err = run(capsys, "demo", "-o", out)
+    assert code == 2
+    assert "already holds a result" in err
+    assert (out / "fit.json").read_bytes() == before
+
+
+def test_a_damaged_result_of_the_same_run_tells_the_way_out(
+    capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run(capsys, "fit", csv, "-o", out)
+    (out / "cube.nc").unlink()
+    code, _, err = run(capsys, "fit", csv, "-o", out)
+    assert code == 2
+    assert "--overwrite" in err
+    assert run(capsys, "fit", csv, "-o", out, "--overwrite")[0] == 0
+
+
+def test_gaps_repeats_the_warnings(capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path) -> None:
+    run(capsys, "fit", csv, "-o", tmp_path / "out")
+    _, out, err = run(capsys, "gaps", tmp_path / "out")
+    assert "inflates gaps" in err
+    assert "95% robust intervals" in out.splitlines()[0]
+    assert narrow(err)
+
+
+def test_a_terminal_without_the_letters_does_not_stop_the_work(csv: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(csv)
+    frame["model"] = frame["model"].replace({"m0": "模型🙂"})
+    frame.to_csv(csv, index=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "maskedadv", "fit", str(csv), "-o", str(tmp_path / "out")],
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        capture_output=True,
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+def test_check_says_no_where_fit_will(capsys: pytest.CaptureFixture[str], csv: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(csv)
+    frame["correct"] = 1
+    frame.to_csv(csv, index=False)
+    code, out, _ = run(capsys, "check", csv)
+    assert code == 2
+    assert "determine no gap" in out
+    assert run(capsys, "fit", csv, "-o", tmp_path / "out")[0] == 1
+    for bad in ("nan", "7", "-1"):
+        assert run(capsys, "check", csv, "--min-accuracy", bad)[0] == 2

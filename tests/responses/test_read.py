@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -313,3 +314,97 @@ def test_a_lone_surrogate_is_refused() -> None:
     frame = table(1, (4, 4))
     with pytest.raises(errors.BadId, match="model"):
         read_responses(frame.assign(model=pd.Series(["m\ud800"] * len(frame), dtype=object)))
+
+
+# --- more files -------------------------------------------------------------------------------------
+
+
+def test_blank_lines_and_excels_separator_line_before_the_header(tmp_path: Path) -> None:
+    base = read_responses(write(tmp_path / "a.csv", HEADER + ROWS))
+    for k, before in enumerate(("\n", "\r\n\n", "\ufeff\n", "sep=;\n")):
+        text = (HEADER + ROWS).replace(",", ";") if "sep" in before else HEADER + ROWS
+        assert same(read_responses(write(tmp_path / f"{k}.csv", before + text)), base), before
+
+
+def test_the_delimiter_is_the_one_that_finds_the_columns(tmp_path: Path) -> None:
+    odd = HEADER.replace("\n", ',"a;b;c;d;e;f;g;h"\n') + ROWS.replace("\n", ",x\n")
+    assert len(read_responses(write(tmp_path / "a.csv", odd))) == 4
+
+
+def test_unnamed_and_repeated_extra_columns_do_no_harm(tmp_path: Path) -> None:
+    text = HEADER.replace("\n", ",,,note,note\n") + ROWS.replace("\n", ",,,a,b\n")
+    assert len(read_responses(write(tmp_path / "a.csv", text))) == 4
+
+
+def test_a_pipe_can_be_read(tmp_path: Path) -> None:
+    import os
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(HEADER + ROWS))
+    writer.start()
+    assert len(read_responses(pipe)) == 4
+    writer.join()
+
+
+def test_near_misses_of_column_names_are_shown() -> None:
+    with pytest.raises(errors.MissingColumn, match="found: 'Model', ' subset '"):
+        read_responses(pd.DataFrame({"Model": ["a"], " subset ": ["CA"]}))
+
+
+def test_files_of_different_tools_fit_together(tmp_path: Path) -> None:
+    frame = table(4, (6, 6))
+    kinds = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.large_string())]
+    numbers = [pa.bool_(), pa.int64(), pa.float32(), pa.decimal128(3, 1)]
+    for (model, part), text, number in zip(frame.groupby("model"), kinds, numbers, strict=True):
+        columns = {n: pa.array(part[n].tolist()).cast(text) for n in ("model", "subset", "language", "item")}
+        answers = [Decimal(v) if pa.types.is_decimal(number) else v for v in part["correct"].tolist()]
+        columns["correct"] = pa.array(answers).cast(number)
+        pq.write_table(pa.table(columns), tmp_path / f"{model}.parquet")
+    assert same(read_responses(tmp_path), read_responses(frame))
+    assert same(read_responses(pa.Table.from_pandas(frame)), read_responses(frame))
+
+
+def test_a_file_without_the_answers_of_the_others_is_named(tmp_path: Path) -> None:
+    frame = table(2, (6, 6))
+    frame[frame["model"] == "m0"].to_parquet(tmp_path / "a.parquet")
+    frame[frame["model"] == "m1"].rename(columns={"correct": "p_correct"}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(errors.MissingColumn, match=r"some files.*b\.parquet"):
+        read_responses(tmp_path)
+
+
+def test_partitions_that_contradict_or_lack_a_name_are_refused(tmp_path: Path) -> None:
+    frame = table(1, (6, 6))
+    wrong = tmp_path / "wrong" / "language=fr"
+    wrong.mkdir(parents=True)
+    frame.to_parquet(wrong / "a.parquet")
+    with pytest.raises(errors.UnreadableFile, match="disagrees with the folder"):
+        read_responses(tmp_path / "wrong")
+    null = tmp_path / "null" / "language=__HIVE_DEFAULT_PARTITION__"
+    null.mkdir(parents=True)
+    frame.drop(columns="language").to_parquet(null / "a.parquet")
+    with pytest.raises(errors.MissingId, match="'language'"):
+        read_responses(tmp_path / "null")
+
+
+@pytest.mark.parametrize("other", ["M0", "m0\u200b", " m0", "ｍ0"])
+def test_look_alikes_are_named(other: str) -> None:
+    read = read_responses(table(2, (5, 5)).replace({"m1": other}))
+    assert len(read.models) == 2
+    assert "1 groups of model ids" in read.notes[0]
+
+
+def test_things_that_are_no_tables_are_refused() -> None:
+    for thing in (None, [1, 2], "", 5):
+        with pytest.raises(errors.UnreadableFile, match="a response table is a path"):
+            read_responses(thing)  # type: ignore[arg-type]
+
+
+def test_huge_and_strange_ids_of_frames() -> None:
+    frame = table(1, (4, 4))
+    big = frame.assign(model=pd.Series([2**70] * len(frame), dtype=object))
+    assert list(read_responses(big).models) == [str(2**70)]
+    strange = frame.assign(model=pd.Series([np.zeros(2)] * len(frame), dtype=object))
+    with pytest.raises(errors.BadId, match="'model'"):
+        read_responses(strange)
