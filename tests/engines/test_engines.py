@@ -228,3 +228,18 @@ def test_an_installed_wheel_finds_its_programs_read_only(tmp_path: Path) -> None
     assert module.startswith(str(target))
     assert folder == str(target / "stan")
     assert works
+
+
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize("estimator", ["joint", "marginal"])
+def test_the_engine_moves_no_gap(estimator: str) -> None:
+    """Newton's last steps take out what the optimisers' stopping rules leave."""
+    import maskedadv
+    from tests.simulate import table
+
+    frame = table(3, (40, 40), missing=0.1, seed=2)
+    fits = [
+        maskedadv.fit(frame, estimator=estimator, engine=e, min_accuracy=0) for e in ("embedded", "cmdstan")
+    ]
+    assert fits[0].info["engine"] != fits[1].info["engine"]
+    np.testing.assert_allclose(fits[1].gaps()["estimate"], fits[0].gaps()["estimate"], atol=1e-6)
