@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scoring.extract
@@ -248,12 +248,14 @@ def test_long_answers_take_linear_time(text):
     assert time.perf_counter() - start < 2
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(2, 26), st.sampled_from(sorted(DATA)))
 def test_any_text_gives_an_option_or_none(text, n_options, language):
     found = extract(text, n_options, language)
     assert found is None or 0 <= found < n_options
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="qwxyz 0123456789.,:*()\n", max_size=60), st.integers(0, 3))
 def test_a_statement_at_the_end_is_found_whatever_came_before(before, option):
     assert extract(f"{before}\nAnswer: {'ABCD'[option]}", 4) == option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskedadv.errors import BrokenLog, LogTooLarge, UnreadableFile, WrongFormat
@@ -30,6 +30,7 @@ def small_chunks(request, monkeypatch):
     monkeypatch.setattr(jsonstream, "_CHUNK", request.param)
 
 
+@settings(deadline=None)
 @given(records=RECORDS, indent=st.sampled_from([None, 1]))
 def test_lines_and_arrays_read_alike(tmp_path_factory, records, indent):
     path = tmp_path_factory.mktemp("json") / "a.jsonl"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.importers.outcomes import NO_KEY, NOT_FINITE, UNPARSED, from_choice, from_logprobs, is_bfloat16
@@ -14,6 +14,7 @@ from scoring.importers.outcomes import NO_KEY, NOT_FINITE, UNPARSED, from_choice
 LPS = st.lists(st.floats(-300, 0), min_size=2, max_size=10)
 
 
+@settings(deadline=None)
 @given(LPS, st.data())
 def test_agrees_with_numpy_softmax(lps, data):
     right = data.draw(st.sets(st.integers(0, len(lps) - 1), min_size=1, max_size=len(lps) - 1))
@@ -26,6 +27,7 @@ def test_agrees_with_numpy_softmax(lps, data):
     assert found.n_options == len(lps)
 
 
+@settings(deadline=None)
 @given(LPS, st.floats(-50, 50))
 def test_does_not_depend_on_a_shift(lps, shift):
     one, other = from_logprobs(lps, {0}), from_logprobs([lp + shift for lp in lps], {0})
