@@ -6,14 +6,21 @@ PY := $(BIN)/python
 .PHONY: demo test test-slow check format bench docs clean
 .DELETE_ON_ERROR:
 
-# One environment for everything; remade only when what it is made from changes.
-.venv/.installed: pyproject.toml constraints.txt
+# One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
+# packages (torch among them) on top of it.
+INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+
+.venv/.core: pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -m venv .venv
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(PY) $(INSTALL) .
 	@touch $@
 
-# The main job on bundled real data: fits, prints the gaps, writes the results to demo/.
-demo: .venv/.installed
+.venv/.installed: .venv/.core
+	$(PY) $(INSTALL) '.[test]'
+	@touch $@
+
+# The main job on bundled real data: fits, prints the gaps, writes the result and a page of it to demo/.
+demo: .venv/.core
 	$(PY) -m maskedadv demo --output demo
 
 test: .venv/.installed
@@ -33,12 +40,12 @@ format: .venv/.installed
 
 # Speed and memory beside peers; writes docs/benchmarks.md. Needs the "bench" extra, which it installs.
 bench: .venv/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
+	$(PY) $(INSTALL) '.[test,bench]'
 	$(PY) -m tests.benchmarks
 
 # API pages from the docstrings, into build/api.
 docs: .venv/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,docs]'
+	$(PY) $(INSTALL) '.[test,docs]'
 	$(PY) -m pdoc --docformat numpy --output-directory build/api maskedadv
 
 clean:
