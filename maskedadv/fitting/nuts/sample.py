@@ -77,7 +77,9 @@ def make_plan(task: Task) -> Plan:
         starts = (at_sigma(first, grids[0].sigma), at_sigma(second, grids[1].sigma))
     seed = locale_seed(task.seed, layout.locale)
     n_models = len(layout.models)
-    centred = task.centred if task.centred is not None else prefer_centred(layout, starts)
+    centred = task.centred
+    if centred is None:
+        centred = prefer_centred(layout, starts, task.priors, continuous=continuous)
     if grids is not None:
         program = "facet_binary_marginal"
         data = marginal_data(layout, task.priors, grids, centred=centred)

@@ -1,0 +1,140 @@
+"""NUTS at the papers' size: effective draws of the knowledge gap a second, beside its peers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import arviz as az
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.engines import Sampler
+from maskedadv.engines.embedded import Embedded
+from maskedadv.fitting.nuts.layout import Layout
+from maskedadv.fitting.nuts.priors import Priors
+from maskedadv.fitting.nuts.sample import Task, make_plan, sample_locale
+from tests.benchmarks.tables import answers
+
+Array = NDArray[np.float64]
+
+MODELS, ITEMS = 80, (2058, 500)
+CHAINS, WARMUP, DRAWS = 4, 1000, 1000
+JOINT = (2, 150, 100)
+"""Chains, warmup and draws of the joint program, which is too slow for more."""
+
+
+def run() -> list[str]:
+    """Lines of Markdown."""
+    layout = _layout()
+    rows: list[tuple[str, int, float, Array, float, str]] = []
+    for delta in (Sampler().adapt_delta, 0.8):
+        plan, seconds, gap, steps = _embedded(layout, "marginal", Sampler(WARMUP, DRAWS, delta), CHAINS)
+        name = f"maskedadv, {plan.program}, adapt_delta {delta}"
+        rows.append((name, CHAINS * DRAWS, seconds, gap, steps, ""))
+    with tempfile.TemporaryDirectory() as folder:
+        data = _write(layout, Path(folder))
+        for precision in ("float32", "float64"):
+            found = _numpyro(data, precision)
+            if isinstance(found, str):
+                rows.append((f"NumPyro {precision}", 0, np.nan, np.empty((0, 0, 0)), np.nan, found))
+            else:
+                name = f"NumPyro {precision}, explicit difficulties, target 0.8"
+                rows.append((name, CHAINS * DRAWS, *found, ""))
+    chains, warmup, draws = JOINT
+    plan, seconds, gap, steps = _embedded(layout, "joint", Sampler(warmup, draws, 0.8), chains)
+    rows.append((f"maskedadv, {plan.program} ({warmup} + {draws})", chains * draws, seconds, gap, steps, ""))
+
+    reference = rows[0][3]
+    mean, sd = reference.mean((0, 1)), reference.std((0, 1))
+    lines = [
+        f"{MODELS} models, {ITEMS[0]} + {ITEMS[1]} items, one locale; {CHAINS} chains of {WARMUP} + {DRAWS} "
+        "unless said otherwise, warmup counted, compilation not. ESS is the median over models of the bulk "
+        "ESS of the knowledge gap; 'off' the largest difference of its mean from the first row's, in "
+        "posterior sd.",
+        "",
+        "| program | draws | seconds | leapfrog steps | ESS | ESS a second | off |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, count, seconds, gap, steps, note in rows:
+        if note:
+            lines.append(f"| {name} | {note} | | | | | |")
+            continue
+        ess = float(np.median([az.ess(gap[:, :, j]) for j in range(MODELS)]))
+        off = float((np.abs(gap.mean((0, 1)) - mean) / sd).max())
+        lines.append(
+            f"| {name} | {count:,} | {seconds:.1f} | {steps:.0f} | {ess:,.0f} "
+            f"| {ess / seconds:,.1f} | {off:.3f} |"
+        )
+    lines += ["", _whole(layout)]
+    return lines
+
+
+def _layout() -> Layout:
+    rng = np.random.default_rng(1)
+    blocks = answers(rng, MODELS, ITEMS[0], -0.8), answers(rng, MODELS, ITEMS[1], -0.2)
+    names = [
+        np.array([f"{x}{k}" for k in range(n)], dtype=object)
+        for x, n in zip("mas", (MODELS, *ITEMS), strict=True)
+    ]
+    rows = np.arange(2 * MODELS)
+    return Layout("zh", "en", names[0], (names[1], names[2]), blocks, (rows, rows))
+
+
+def _task(layout: Layout, estimator: str, sampler: Sampler, chains: int) -> Task:
+    return Task(layout, "binary", estimator, Priors(), sampler, chains, "embedded", seed=1)
+
+
+def _embedded(layout: Layout, estimator: str, sampler: Sampler, chains: int):  # type: ignore[no-untyped-def]
+    began = time.perf_counter()
+    plan = make_plan(_task(layout, estimator, sampler, chains))
+    found = Embedded().sample(plan.program, plan.data, plan.inits, sampler, seed=plan.seed)
+    seconds = time.perf_counter() - began
+    return plan, seconds, found.variables["knowledge_gap"], float(found.stats["n_steps"].mean())
+
+
+def _whole(layout: Layout) -> str:
+    """A locale as `fit` does it: sampling, difficulties drawn back, totals replicated."""
+    began = time.perf_counter()
+    tree = sample_locale(_task(layout, "auto", Sampler(WARMUP, DRAWS), CHAINS))
+    seconds = time.perf_counter() - began
+    diverging = int(tree["sample_stats"].to_dataset()["diverging"].sum())
+    return (
+        f"A whole locale as `maskedadv fit` does it, difficulties drawn back and totals replicated: "
+        f"{seconds:.0f} s, {diverging} divergences."
+    )
+
+
+def _write(layout: Layout, folder: Path) -> Path:
+    from maskedadv.fitting.nuts.starts import rough
+
+    values: dict[str, object] = {"models": MODELS}
+    starts = [rough(a, continuous=False) for a in layout.answers]
+    priors = Priors()
+    for name, block, start in zip(("ca", "cs"), layout.answers, starts, strict=True):
+        values[f"cell_total_{name}"], values[f"item_total_{name}"] = block.sum(axis=1), block.sum(axis=0)
+        values[f"difficulty_{name}"] = start.difficulty
+    values["ability"] = np.concatenate([s.ability.reshape(2, MODELS).T for s in starts], axis=1)
+    values["sigma_b"] = np.array([s.sigma for s in starts])
+    values |= {"prior_level": priors.level, "prior_gap": priors.gap, "prior_correlation": priors.correlation}
+    values["prior_spread"] = np.array([priors.spread, priors.spread_log_sd])
+    values["prior_difficulty"] = np.array([priors.difficulty, priors.difficulty_log_sd])
+    path = folder / "data.npz"
+    np.savez(path, **values)  # type: ignore[arg-type]
+    return path
+
+
+def _numpyro(data: Path, precision: str) -> tuple[float, Array, float] | str:
+    peer = Path(__file__).with_name("numpyro_peer.py")
+    arguments = [sys.executable, str(peer), str(data), precision, *map(str, (CHAINS, WARMUP, DRAWS))]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["failed"])[-1]
+        return "not installed" if "No module named" in last else f"failed: {last[:60]}"
+    said = json.loads(done.stdout.strip().splitlines()[-1])
+    gap = np.load(f"{data}.{precision}.npz")["knowledge_gap"]
+    return said["seconds"], gap, said["steps"]

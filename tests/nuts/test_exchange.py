@@ -1,0 +1,128 @@
+"""Out to CmdStan and back: the same draws give the same result as sampling here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import maskedadv
+from maskedadv.cli.main import main
+from tests import simulate
+from tests.engines import fake_cmdstan
+
+
+def _left(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    return int(left.value.code or 0)
+
+
+def _sample(folder: Path, out: Path, home: Path, *, chains: int = 2) -> list[Path]:
+    """Run the exported program as a user would run CmdStan, one chain a command."""
+    (program,) = folder.glob("*.stan")
+    executable = folder / program.stem
+    fake_cmdstan.build(str(home), str(program), str(executable))
+    files = []
+    for chain in range(1, chains + 1):
+        files.append(out / f"chain_{chain}.csv")
+        command = [executable, "id=" + str(chain), "random", "seed=7", "data", f"file={folder / 'data.json'}"]
+        command += [f"init={folder / f'inits_{chain}.json'}", "output", f"file={files[-1]}", "method=sample"]
+        command += ["num_samples=50", "num_warmup=80", "adapt", "delta=0.9", "max_depth=8", "metric=diag_e"]
+        subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    return files
+
+
+@pytest.mark.parametrize(
+    ("models", "items", "program"), [(8, (120, 90), "facet_binary_marginal"), (1, (6, 5), "facet_binary")]
+)
+def test_export_sample_import(
+    tmp_path: Path, models: int, items: tuple[int, int], program: str, capsys: pytest.CaptureFixture[str]
+):
+    table = simulate.table(models, items, seed=3)
+    csv = tmp_path / "table.csv"
+    table.to_csv(csv, index=False)
+    home = fake_cmdstan.install(tmp_path)
+    options = ["--locale", "zh", "--min-accuracy", "0", "--prior", "gap=1.2"]
+    assert _left(["export-stan", str(csv), "-o", str(tmp_path / "stan"), *options, "--chains", "2"]) == 0
+    folder = tmp_path / "stan" / "zh"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "data.json",
+        f"{program}.stan",
+        "inits_1.json",
+        "inits_2.json",
+    ]
+    assert json.loads((folder / "data.json").read_text())["prior_gap"] == 1.2
+    files = _sample(folder, tmp_path, home)
+    out = tmp_path / "out"
+    assert _left(["import-stan", str(csv), *map(str, files), "-o", str(out), *options]) == 0
+    result = maskedadv.load(out)
+    assert result.settings.chains == 2
+    assert result.settings.draws == 50
+    assert result.settings.max_treedepth == 8
+    tree = result.posteriors["zh"].tree()
+    assert tree.attrs["program"] == program
+    assert tree.attrs["inference_library"] == "CmdStan 2.36.0, imported"
+    # gaps do not depend on where the difficulties are drawn back
+    rows = np.genfromtxt(
+        [line for line in files[1].read_text().splitlines() if not line.startswith("#")],
+        delimiter=",",
+        names=True,
+    )
+    drawn = result.draws("knowledge_gap").sel(locale="zh", model="m0", chain=1)
+    np.testing.assert_allclose(drawn, rows["knowledge_gap1"], atol=1e-9)
+    capsys.readouterr()
+
+    other = tmp_path / "other.csv"
+    simulate.table(models + 1, items, seed=3).to_csv(other, index=False)
+    assert _left(["import-stan", str(other), str(files[0]), "-o", str(tmp_path / "o2"), *options]) == 2
+    assert "holds draws of another table: 'ability'" in capsys.readouterr().err
+    broken = tmp_path / "broken.csv"
+    broken.write_text("lp__,x\n1,2\n")
+    assert _left(["import-stan", str(csv), str(broken), "-o", str(tmp_path / "o3"), *options]) == 2
+    assert "not Stan CSV files" in capsys.readouterr().err
+    assert not (tmp_path / "o3").exists()
+
+
+def test_import_needs_one_locale(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    csv = tmp_path / "t.csv"
+    simulate.table(2, (5, 5)).to_csv(csv, index=False)
+    assert _left(["import-stan", str(csv), str(csv), "-o", str(tmp_path / "o")]) == 2
+    assert "name the one locale" in capsys.readouterr().err
+
+
+ARVIZ_1 = os.environ.get("MASKEDADV_ARVIZ1_PYTHON", "")
+
+
+@pytest.mark.skipif(not ARVIZ_1, reason="MASKEDADV_ARVIZ1_PYTHON names no Python with ArviZ 1")
+def test_arviz_one_opens_a_posterior_file(tmp_path: Path):
+    """Set MASKEDADV_ARVIZ1_PYTHON to a Python 3.12 or later that has arviz 1, h5netcdf and h5py."""
+    fit = maskedadv.fit(
+        simulate.table(3, (15, 12), seed=1), method="nuts", warmup=50, draws=40, chains=2, min_accuracy=0
+    )
+    path = fit.save(tmp_path / "out") / "posterior" / "zh.nc"
+    script = (
+        "import sys, json, arviz as az\n"
+        "t = az.from_netcdf(sys.argv[1])\n"
+        "s = az.summary(t, var_names=['contrast'])\n"
+        "mean = float(t['posterior']['contrast'].mean())\n"
+        "print(json.dumps([az.__version__, list(t.children), len(s), mean]))\n"
+    )
+    python = shutil.which(ARVIZ_1) or ARVIZ_1
+    assert python != sys.executable
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", script, str(path)], capture_output=True, text=True, check=True
+    )
+    version, groups, rows, mean = json.loads(done.stdout)
+    assert version.startswith("1.")
+    assert set(groups) >= {"posterior", "sample_stats", "posterior_predictive", "observed_data"}
+    assert rows == 9
+    assert mean == pytest.approx(
+        float(fit.posteriors["zh"].tree()["posterior"]["contrast"].mean()), abs=1e-12
+    )
