@@ -144,7 +144,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
     fit = constructed_fit(GAPS[:1, :1], ["zh"], ["a"])
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputExists, match="holds something else"):
+    with pytest.raises(OutputExists, match="holds something that is no maskedadv result"):
         write_report(fit, tmp_path / "full", overwrite=True)
     assert (tmp_path / "full" / "thesis.tex").read_text() == "years of work"
     (tmp_path / "file").write_text("x")

@@ -48,14 +48,15 @@ def test_home_less_others_is_the_papers_table_2() -> None:
 
 
 def test_noise_that_all_models_share_cancels_in_a_difference() -> None:
-    rows = [np.full((1, 2, 3), 0.5)]
+    shared, own = np.full((1, 2, 3), 0.5), 0.1 * np.eye(6).reshape(6, 2, 3)
+    rows = [np.concatenate([shared, own])]
     fit = constructed_fit([[[0.0, 1.0], [0.0, 0.2], [0.0, 0.4]]], ["zh"], ["q", "l", "g"], rows)
     table = summaries.home_versus_others(
         fit, _models(model=["q", "l", "g"], origin=["China", "USA", "USA"]), LOCALES
     )
     row = table[table["gap"] == "local_gap"].iloc[0]
     assert row["estimate"] == pytest.approx(0.7)
-    assert row["sd"] == pytest.approx(0.0)
+    assert row["sd"] == pytest.approx(0.1 * np.sqrt(1 + 1 / 2))
 
 
 def test_adapted_less_general_by_hand() -> None:
