@@ -35,6 +35,11 @@ def identify(settings: ApiSettings) -> dict[str, Any]:
     return settings.identity()
 
 
+def parameters(_: ApiSettings) -> int:
+    """Endpoints do not tell the size of a model."""
+    return 0
+
+
 def start(
     settings: ApiSettings, pieces: Sequence[Piece], report: Callable[[str], None]
 ) -> tuple[Callable[[Piece], None], Callable[[Piece, None], list[Answer]]]:

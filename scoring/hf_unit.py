@@ -41,7 +41,8 @@ def identify(settings: HfSettings) -> dict[str, Any]:
     _quiet()
     config = load_config(settings)
     folder = Path(settings.path)
-    device = choose_device(settings.device)
+    cpu = torch.device("cpu")
+    device = choose_device(settings.device) if settings.dtype == "auto" else cpu
     return {
         "backend": "transformers",
         "transformers": transformers.__version__,
@@ -91,6 +92,14 @@ def _content(folder: Path) -> str:
     return f"content {digest.hexdigest()}"
 
 
+def parameters(settings: HfSettings) -> int:
+    """Number of parameters, by the configuration; 0 where it cannot be told."""
+    try:
+        return count_parameters(load_config(settings), trust_remote_code=settings.trust_remote_code)
+    except Exception:  # only decides which model is first in line
+        return 0
+
+
 def size_of(settings: HfSettings, pieces: Sequence[Piece]) -> tuple[int, int, float]:
     """Parameters, tokens of the prompts, and the matrix rate of the device in FLOP a second (measured)."""
     config = load_config(settings)
@@ -98,8 +107,8 @@ def size_of(settings: HfSettings, pieces: Sequence[Piece]) -> tuple[int, int, fl
     prompts = [r.prompt for piece in pieces for r in piece.rendered]
     tokens = sum(len(ids) + len(codec.start) for ids in codec.encode(prompts)) if prompts else 0
     device = choose_device(settings.device)
-    parameters = count_parameters(config, trust_remote_code=settings.trust_remote_code)
-    return parameters, tokens, _matrix_rate(device, choose_dtype(settings.dtype, device))
+    size = count_parameters(config, trust_remote_code=settings.trust_remote_code)
+    return size, tokens, _matrix_rate(device, choose_dtype(settings.dtype, device))
 
 
 def _matrix_rate(device: torch.device, dtype: torch.dtype) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import multiprocessing
@@ -11,7 +10,7 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,48 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from maskedadv.errors import MaskedadvError, PackageMissing
+from maskedadv.errors import PackageMissing
 from scoring.api_settings import ApiSettings
 from scoring.plan import Unit, fingerprint, stored
 from scoring.store import answer_path, table_of, write_answers, write_whole
 
 ERRORS = "_errors"
+Identities = Mapping[str, Mapping[str, Any]]
+
+
+def identify_units(
+    units: Sequence[Unit], out: Path, report: Callable[[str], None]
+) -> dict[str, dict[str, Any]]:
+    """The models' parts of the fingerprint, by model; a model that has none is recorded as failed."""
+    found = {}
+    for unit in units:
+        try:
+            found[unit.model] = backend_of(unit).identify(unit.settings)
+        except Exception as error:
+            _fail(out, unit, error, report)
+    return found
+
+
+def largest_first(units: Sequence[Unit]) -> list[Unit]:
+    """Models by their number of parameters, so that the longest work is not begun last."""
+    return sorted(units, key=lambda unit: -backend_of(unit).parameters(unit.settings))
 
 
 def run_units(
-    units: Sequence[Unit], out: Path, report: Callable[[str], None], gpus: int = 1, *, again: bool = False
+    units: Sequence[Unit],
+    identities: Identities,
+    out: Path,
+    report: Callable[[str], None],
+    gpus: int = 1,
+    *,
+    again: bool = False,
 ) -> list[str]:
     """Score all units that are not done, in their order.
 
     Parameters
     ----------
+    identities
+        From `identify_units`; units without one count as failed.
     gpus
         Processes at a time, each with a GPU of its own; 1 works in this process.
     again
@@ -43,21 +69,23 @@ def run_units(
     -------
     Names of the models that failed. Why is in the folder `_errors`.
     """
+    failed = [unit.model for unit in units if unit.model not in identities]
+    ready = [unit for unit in units if unit.model in identities]
     if gpus <= 1:
-        return [unit.model for unit in units if not run_unit(unit, out, report, again=again)]
+        done = [run_unit(unit, identities[unit.model], out, report, again=again) for unit in ready]
+        return failed + [unit.model for unit, good in zip(ready, done, strict=True) if not good]
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
-    for unit in units:
+    for unit in ready:
         waiting.put(unit)
-    failed: list[str] = []
 
     def serve(gpu: int) -> None:
-        while not waiting.empty():
+        while True:
             try:
                 unit = waiting.get_nowait()
             except queue.Empty:
                 return
             worker = multiprocessing.get_context("spawn").Process(
-                target=_on_gpu, args=(gpu, unit, out, again)
+                target=_on_gpu, args=(gpu, unit, identities[unit.model], out, again)
             )
             worker.start()
             worker.join()
@@ -74,36 +102,48 @@ def run_units(
     return failed
 
 
-def run_unit(unit: Unit, out: Path, report: Callable[[str], None], *, again: bool = False) -> bool:
+def run_unit(
+    unit: Unit,
+    identity: Mapping[str, Any],
+    out: Path,
+    report: Callable[[str], None],
+    *,
+    again: bool = False,
+) -> bool:
     """Score what is missing of one unit; False if it failed, which is recorded."""
     try:
-        score_unit(unit, out, report, again=again)
+        score_unit(unit, identity, out, report, again=again)
     except Exception as error:  # whatever happens to one model, the others go on
-        _record(out, unit, "".join(traceback.format_exception(error)))
-        report(f"{unit.model} failed: {type(error).__name__}: {error}")
+        _fail(out, unit, error, report)
         return False
     _error_path(out, unit).unlink(missing_ok=True)
     return True
 
 
-def score_unit(unit: Unit, out: Path, report: Callable[[str], None], *, again: bool = False) -> None:
+def score_unit(
+    unit: Unit,
+    identity: Mapping[str, Any],
+    out: Path,
+    report: Callable[[str], None],
+    *,
+    again: bool = False,
+) -> None:
     """Score what is missing of one unit."""
     backend = backend_of(unit)
-    identity = backend.identify(unit.settings)
     tables = stored(out, unit, identity)
     missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
-    if missing:
-        prepare, ask = backend.start(unit.settings, [unit.pieces[k] for k in missing], report)
-        with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
-            prepared = ahead.submit(prepare, unit.pieces[missing[0]])
-            for n, k in enumerate(missing):
-                ready = prepared.result()
-                if n + 1 < len(missing):
-                    prepared = ahead.submit(prepare, unit.pieces[missing[n + 1]])
-                answers = ask(unit.pieces[k], ready)
-                table = table_of(unit.model, unit.pieces[k].items, answers)
-                key = fingerprint(unit, unit.pieces[k], identity)
-                write_answers(answer_path(out, key), table, key)
+    if not missing:
+        return
+    prepare, ask = backend.start(unit.settings, [unit.pieces[k] for k in missing], report)
+    with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
+        prepared = ahead.submit(prepare, unit.pieces[missing[0]])
+        for n, k in enumerate(missing):
+            piece, ready = unit.pieces[k], prepared.result()
+            if n + 1 < len(missing):
+                prepared = ahead.submit(prepare, unit.pieces[missing[n + 1]])
+            table = table_of(unit.model, piece.items, ask(piece, ready))
+            key = fingerprint(unit, piece, identity)
+            write_answers(answer_path(out, key), table, key)
 
 
 def backend_of(unit: Unit) -> Any:
@@ -122,15 +162,6 @@ def backend_of(unit: Unit) -> Any:
         ) from error
 
 
-def identities(units: Sequence[Unit]) -> dict[str, dict[str, Any]]:
-    """The models' parts of the fingerprint, by model; models that cannot be identified are left out."""
-    found = {}
-    for unit in units:
-        with contextlib.suppress(MaskedadvError):
-            found[unit.model] = backend_of(unit).identify(unit.settings)
-    return found
-
-
 def read_errors(out: Path) -> dict[str, str]:
     """Why models failed, by model."""
     found = {}
@@ -146,15 +177,24 @@ def _passing(table: pa.Table) -> bool:
     return any(reason.startswith("api_") or reason == "out_of_memory" for reason in reasons)
 
 
-def _on_gpu(gpu: int, unit: Unit, out: Path, again: bool) -> None:
+def _on_gpu(gpu: int, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
     os.environ["CUDA_VISIBLE_DEVICES"] = visible[gpu] if len(visible) > gpu and visible[gpu] else str(gpu)
-    done = run_unit(unit, out, lambda line: print(line, file=sys.stderr, flush=True), again=again)
+
+    def report(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    done = run_unit(unit, identity, out, report, again=again)
     raise SystemExit(0 if done else 1)
 
 
 def _error_path(out: Path, unit: Unit) -> Path:
     return out / ERRORS / f"{quote(unit.model, safe='')[-120:]}.json"
+
+
+def _fail(out: Path, unit: Unit, error: Exception, report: Callable[[str], None]) -> None:
+    _record(out, unit, "".join(traceback.format_exception(error)))
+    report(f"{unit.model} failed: {type(error).__name__}: {error}")
 
 
 def _record(out: Path, unit: Unit, text: str) -> None:

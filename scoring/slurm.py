@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from maskedadv.errors import PackageMissing
-from scoring.launch import run_unit
+from scoring.launch import Identities, run_unit
 from scoring.plan import Unit
 
 LOGS = "_slurm"
@@ -14,6 +15,7 @@ LOGS = "_slurm"
 
 def run_on_slurm(
     units: Sequence[Unit],
+    identities: Identities,
     out: Path,
     partition: str,
     *,
@@ -42,10 +44,13 @@ def run_on_slurm(
     executor.update_parameters(name="maskedadv", timeout_min=60 * hours)
     if cluster == "slurm":
         executor.update_parameters(slurm_partition=partition, gpus_per_node=1)
+    ready = [unit for unit in units if unit.model in identities]
+    if not ready:
+        return [unit.model for unit in units]
     with executor.batch():
-        jobs = [executor.submit(_work, unit, out.absolute(), again) for unit in units]
-    failed = []
-    for unit, job in zip(units, jobs, strict=True):
+        jobs = [executor.submit(_work, u, identities[u.model], out.absolute(), again) for u in ready]
+    failed = [unit.model for unit in units if unit.model not in identities]
+    for unit, job in zip(ready, jobs, strict=True):
         try:
             done = job.result()
         except Exception:  # killed, timed out, or lost: what is missing is seen by running again
@@ -55,5 +60,5 @@ def run_on_slurm(
     return failed
 
 
-def _work(unit: Unit, out: Path, again: bool) -> bool:
-    return run_unit(unit, out, print, again=again)
+def _work(unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> bool:
+    return run_unit(unit, identity, out, print, again=again)

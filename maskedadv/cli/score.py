@@ -123,19 +123,26 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
     ITEMS are files in the project's schema (see maskedadv items convert); each is a set of its own name.
     What is done is kept in OUTPUT; the same command again does only what is missing.
     """
-    from maskedadv.errors import UnitsFailed
-    from scoring.launch import identities, read_errors, run_units
+    from maskedadv.errors import BadSetting, UnitsFailed
+    from scoring.launch import identify_units, largest_first, read_errors, run_units
     from scoring.plan import collect
     from scoring.store import write_table
 
+    if slurm is not None and options["dtype"] == "auto":
+        raise BadSetting(
+            "--slurm needs a --dtype, such as bfloat16: this machine may not have the jobs' GPU."
+        )
     units = _units(**options)
+    known = identify_units(units, output, _progress)
     if slurm is not None:
         from scoring.slurm import run_on_slurm
 
-        failed = run_on_slurm(units, output, slurm, again=again)
+        failed = run_on_slurm(largest_first(units), known, output, slurm, again=again)
     else:
-        failed = run_units(units, output, _progress, gpus or _count_gpus(options["url"]), again=again)
-    table = collect(output, units, identities(units))
+        gpus = gpus or _count_gpus(options["url"])
+        queue = largest_first(units) if gpus > 1 else units
+        failed = run_units(queue, known, output, _progress, gpus, again=again)
+    table = collect(output, units, known)
     if table is not None:
         write_table(output / "responses.parquet", table)
         click.echo(to_json(_summary(table)) if as_json else _print(table, output))

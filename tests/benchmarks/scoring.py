@@ -80,7 +80,6 @@ def _questions() -> list[Any]:
 
     rng = np.random.default_rng(0)
     words = ["the", "river", "king", "which", "treaty", "was", "signed", "after", "war", "city", "by", "law"]
-    )
     prompts = load_prompts()
 
     def text(count: int) -> str:

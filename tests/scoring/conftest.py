@@ -66,6 +66,7 @@ def tiny_model(byte_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) ->
     wrapped = transformers.PreTrainedTokenizerFast(
         tokenizer_object=byte_tokenizer, bos_token="<s>", eos_token="</s>"
     )
+    wrapped.chat_template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
     wrapped.save_pretrained(folder)
     return folder
 

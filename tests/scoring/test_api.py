@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -282,7 +282,7 @@ def test_a_wrong_key_fails_the_model_with_its_reason(
 @pytest.mark.slow
 def test_transformers_serve_with_a_tiny_model(tiny_model: Path, tmp_path: Path) -> None:
     """A real server with a real (random) model: whatever it says, the run ends with a row for every item."""
-    command = Path(shutil.which("transformers") or "")
+    command = Path(sys.executable).with_name("transformers")
     if not command.is_file():
         pytest.skip("the command transformers is not installed")
     with socket.socket() as free:

@@ -263,6 +263,7 @@ def test_jobs_through_submitit(tiny_model: Path, tmp_path: Path) -> None:
     """The launcher, with submitit's local executor in Slurm's place."""
     pytest.importorskip("submitit")
     from scoring.hf_settings import HfSettings
+    from scoring.launch import identify_units
     from scoring.plan import Unit, make_pieces
     from scoring.prompts import load_prompts
     from scoring.slurm import run_on_slurm
@@ -274,5 +275,6 @@ def test_jobs_through_submitit(tiny_model: Path, tmp_path: Path) -> None:
         Unit("tiny", HfSettings(str(tiny_model), device="cpu"), pieces),
         Unit("absent", HfSettings(str(tmp_path / "absent"), device="cpu"), pieces),
     ]
-    assert run_on_slurm(units, tmp_path / "out", "none", cluster="local") == ["absent"]
+    known = identify_units(units, tmp_path / "out", print)
+    assert run_on_slurm(units, known, tmp_path / "out", "none", cluster="local") == ["absent"]
     assert len(answer_files(tmp_path / "out")) == 2
