@@ -44,8 +44,10 @@ def test_shared_keys_move_locales_together() -> None:
     assert _sd(summaries.overall_means(together), "global_gap") == pytest.approx(0.3)
     assert _sd(summaries.overall_means(apart), "global_gap") == pytest.approx(0.3 / np.sqrt(2))
     assert _sd(summaries.overall_means(opposed), "global_gap") == pytest.approx(0.3 * (1 - 0.8) / 2)
-    # a common shift of both gaps leaves the knowledge gap where it is
-    assert _sd(summaries.overall_means(together), "knowledge_gap") == pytest.approx(0.0)
+    # a shift that both gaps have in common leaves the knowledge gap where it is
+    uneven = [row * np.array([1.0, 0.8])[:, None] for row in rows]
+    tilted = constructed_fit(GAPS, ["zh", "sw"], ["a", "b"], uneven, [["item"], ["item"]])
+    assert _sd(summaries.overall_means(tilted), "knowledge_gap") == pytest.approx(0.3 * (1 - 0.8))
 
 
 def test_sd_of_any_sum_is_that_of_simulated_errors() -> None:
