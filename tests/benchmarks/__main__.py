@@ -1,4 +1,4 @@
-"""`make bench`: run every benchmark and write docs/benchmarks.md, with machine and date."""
+"""`make bench`: run the benchmarks and write docs/benchmarks.md, each with its machine, load and date."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 BENCHMARKS = {
     "maximum_likelihood": "Maximum likelihood: 80 models × (2,058 + 500) items, 409,280 answers",
     "end_to_end": "End to end, 80 models × 13 locales × (2,058 + 500) items",
+    "nuts": "NUTS: effective draws of the knowledge gap a second, beside NumPyro and the joint program",
     "scoring": "Scoring: a model of 100 million parameters on the CPU, beside lm-evaluation-harness",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
@@ -29,17 +30,27 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, {packages}"
 
 
+def sections(text: str) -> dict[str, str]:
+    """The page's sections by their titles."""
+    parts = text.split("\n## ")[1:]
+    return {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in parts}
+
+
 def main(chosen: list[str]) -> None:
-    """Run the named benchmarks (all, if none is named); only a whole run rewrites the page."""
-    parts = ["# Benchmarks", "", f"Run {datetime.date.today()} on {machine()}. Made by `make bench`.", ""]
+    """Run the named benchmarks (all, if none is named) and renew their sections of the page."""
+    found = sections(PAGE.read_text("utf-8")) if PAGE.exists() else {}
     for name in chosen or BENCHMARKS:
-        print(f"{name} ...", file=sys.stderr, flush=True)
+        load = os.getloadavg()[0]
+        print(f"{name} ... (load {load:.1f})", file=sys.stderr, flush=True)
         lines = importlib.import_module(f"tests.benchmarks.{name}").run()
-        parts += [f"## {BENCHMARKS.get(name, name)}", "", *lines, ""]
-    text = "\n".join(parts)
-    print(text)
-    if not chosen:
-        PAGE.write_text(text, "utf-8")
+        when = f"*{datetime.date.today()}, {machine()}; load of the machine before the run {load:.1f}.*"
+        found[BENCHMARKS[name]] = "\n".join([when, "", *lines]).strip()
+        print(found[BENCHMARKS[name]], flush=True)
+        order = [t for t in BENCHMARKS.values() if t in found]
+        body = "\n\n".join(f"## {t}\n\n{found[t]}" for t in order)
+        PAGE.write_text(
+            f"# Benchmarks\n\nMade by `make bench`, every peer in the same run.\n\n{body}\n", "utf-8"
+        )
 
 
 if __name__ == "__main__":
