@@ -217,7 +217,8 @@ def _letter_pattern(index: dict[str, int]) -> str:
     """One option letter that is not part of a word; matching keeps case, whatever the flags."""
     latin = "".join(s for s in index if s.isascii())
     others = _any([s for s in index if not s.isascii()])
-    pattern = rf"(?-i:[{latin}])(?![{_LATIN}'’])(?!\.\w)"
+    # Nor of "A's", "B-cells", "B+", "C#", "B.C."; a closing quote may follow.
+    pattern = rf"(?-i:[{latin}])(?![{_LATIN}+#])(?![.'’\-‐]\w)"
     return rf"{pattern}|(?-i:{others})(?![^\W_]|[{_INDIC}])" if others else pattern
 
 

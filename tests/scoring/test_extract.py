@@ -259,3 +259,24 @@ def test_any_text_gives_an_option_or_none(text, n_options, language):
 @given(st.text(alphabet="qwxyz 0123456789.,:*()\n", max_size=60), st.integers(0, 3))
 def test_a_statement_at_the_end_is_found_whatever_came_before(before, option):
     assert extract(f"{before}\nAnswer: {'ABCD'[option]}", 4) == option
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("Answer: 'B'", 1),
+        ("The answer is ‘c’.", 2),
+        ('Answer: "D"', 3),
+        ("Ans: B", 1),
+        ("Answer: B - Paris", 1),
+        ("Answer: B-cells", None),
+        ("The answer is C-section", None),
+        ("Answer: C++", None),
+        ("Answer: C#", None),
+        ("Answer: B+", None),
+        ("Answer: A's", None),
+        ("Answer: B.C. 300", None),
+    ],
+)
+def test_quotes_are_seen_through_and_words_that_begin_with_a_letter_are_not_options(text, option):
+    assert extract(text, 4) == option
