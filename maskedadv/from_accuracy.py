@@ -176,6 +176,11 @@ def _read(source: str | Path | pd.DataFrame, n_options: int | None, *, percent: 
     top, span = (100.0, "a percentage from 0 to 100") if percent else (1.0, "a share from 0 to 1")
     hint = "" if percent else " (percentages: --percent)"
     accuracy = numbers(frame, "accuracy", what, span + hint, 0.0, top) / top
+    if percent and 0 < accuracy.max(initial=0.0) <= 0.01:
+        raise BadValue(
+            f"{what}, column 'accuracy': no value is above 1, so these are shares, not percentages; "
+            "leave out --percent."
+        )
     n_items = numbers(frame, "n_items", what, "a number of items of 1 or more", 1.0)
     for name, values in (("accuracy", accuracy), ("n_items", n_items)):
         if len(empty := np.flatnonzero(np.isnan(values))):

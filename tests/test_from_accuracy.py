@@ -231,6 +231,8 @@ def test_settings_that_are_wrong():
     for options in ({"level": 0.0}, {"level": 95}, {"n_options": 1}):
         with pytest.raises(BadSetting):
             gaps(table(), **options)
+    with pytest.raises(BadValue, match="shares, not percentages; leave out --percent"):
+        gaps(table(), percent=True)
     percent = table()
     percent["accuracy"] *= 100
     assert gaps(percent, percent=True)["estimate"].tolist() == pytest.approx(
