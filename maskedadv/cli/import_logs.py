@@ -168,9 +168,9 @@ def _report(imported: Imported, output: Path) -> dict[str, Any]:
 
 
 def _print(imported: Imported, output: Path) -> None:
-    counts, logs = imported.counts(), len(imported.logs)
+    counts, logs, total = imported.counts(), len(imported.logs), len(imported.answers)
     click.echo(
-        f"{len(imported.answers):,} answers of {counts['model'].nunique():,} "
+        f"{total:,} {'answer' if total == 1 else 'answers'} of {counts['model'].nunique():,} "
         f"{'model' if counts['model'].nunique() == 1 else 'models'} from {logs:,} "
         f"{'log' if logs == 1 else 'logs'}, written to {clean(str(output))}\n"
     )

@@ -20,6 +20,7 @@ from maskedadv.errors import BrokenLog, ItemNotUnique, MixedRuns
 from scoring.importers.outcomes import Outcome
 
 OTHER_FILTER = "same answer under another filter"
+LOGGED_AGAIN = "same answer logged again"
 REPEATED = "question repeated in the data set"
 CUT_OFF = "record cut off at the end of the file"
 NOT_ANNOTATED = "not annotated CA or CS"
@@ -159,7 +160,7 @@ def without_repeats(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, Cou
             f"{source}: {int(differs.sum())} questions are answered twice, differently "
             f"({examples(frame.loc[differs, 'item'])}); the file holds more than one run: split it."
         )
-    dropped[OTHER_FILTER] = int(again.sum())
+    dropped[LOGGED_AGAIN] = int(again.sum())
     frame = frame[~again].sort_values("order", kind="stable")
     ids = ["subset", "language", "item"]
     again = frame.duplicated(ids)

@@ -11,7 +11,7 @@ from typing import Any
 
 from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, UnreadableFile, WrongFormat
 from scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
-from scoring.importers.runs import Run
+from scoring.importers.runs import Run, files_under
 
 _UNPACKING: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, RuntimeError, ValueError)
 if sys.version_info >= (3, 14):
@@ -47,10 +47,7 @@ def find_inspect_logs(paths: Sequence[Path]) -> list[Run]:
     for path in paths:
         if not path.exists():
             raise UnreadableFile(f"{path} does not exist; give Inspect logs or the folder they are in.")
-        inside = path.rglob("*") if path.is_dir() else [path]
-        for file in sorted(inside):
-            if path.is_dir() and (file.suffix not in {".eval", ".json"} or not file.is_file()):
-                continue
+        for file in files_under(path, (".eval", ".json")) if path.is_dir() else [path]:
             try:
                 header = read_header(file)
             except WrongFormat:

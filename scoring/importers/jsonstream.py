@@ -80,10 +80,13 @@ def read_members(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
                 return
             text.take()
             if name == streamed and text.peek() == "[":
-                for _, element in _array(text):
-                    yield name, element
+                elements = (element for _, element in _array(text))
             else:
-                yield name, text.value()
+                elements = iter([text.value()])
+            for value in elements:
+                yield name, value
+                if value is CUT:
+                    return
 
 
 def open_log(path: Path) -> BinaryIO:
@@ -233,4 +236,8 @@ class _Text:
 
 
 def _reason(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
+    return (
+        "nested too deeply"
+        if isinstance(error, RecursionError)
+        else str(error).split(":")[0].removesuffix(" at")
+    )

@@ -131,8 +131,7 @@ def _outcome(answer: _Answer, rule: m.TaskRule, language: str, where: str) -> Ou
             raise WrongFormat(f"{where}: metric {rule.correct!r} is missing or neither 0 nor 1.")
         return Outcome(correct=int(score), n_options=rule.n_options or len(choices))
     gold = answer.doc.get("gold_index")
-    gold = gold if isinstance(gold, list) else [gold]
-    right = frozenset(g for g in gold if isinstance(g, int))
+    right = frozenset(_position(g) for g in (gold if isinstance(gold, list) else [gold]))
     if len(choices) < 2 or not (answer.logprobs or answer.text is not None):
         raise WrongFormat(
             f"{where}: neither scored options nor a written answer to a question with options; "
@@ -199,6 +198,13 @@ def _flat(row: Mapping[str, Any]) -> _Answer:
         text=written if texts else None,
         metrics=dict(row.get("metrics") or {}),
     )
+
+
+def _position(value: Any) -> int:
+    """An option's place from 0, written as a number or as its text; -1, which is none, for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
+        return int(value)
+    return value if type(value) is int else -1
 
 
 def _number(value: Any) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from maskedadv.errors import AggregateOnly, UnreadableFile, WrongFormat
 from scoring.importers.jsonstream import MAX_RECORD
-from scoring.importers.runs import TIME, Run
+from scoring.importers.runs import TIME, Run, files_under
 
 _NAME = re.compile(rf"details_(?P<task>.+?)(?:_(?P<time>{TIME}))?\.parquet")
 
@@ -30,7 +30,10 @@ def find_details(paths: Sequence[Path]) -> list[Run]:
     for path in paths:
         if not path.exists():
             raise UnreadableFile(f"{path} does not exist; give details_*.parquet or the folder they are in.")
-        for file in sorted(path.rglob("details_*.parquet")) if path.is_dir() else [path]:
+        inside = files_under(path, (".parquet",)) if path.is_dir() else [path]
+        for file in inside:
+            if path.is_dir() and not file.name.startswith("details_"):
+                continue
             match = _NAME.fullmatch(file.name)
             if match is None:
                 what = "holds scores per task only" if file.suffix == ".json" else "is not a details file"
@@ -41,7 +44,11 @@ def find_details(paths: Sequence[Path]) -> list[Run]:
             time = match["time"] or ""
             results = _find_results(file, match["task"], time)
             runs[file.resolve()] = Run(file, match["task"], _model(file, time, results), time, results)
-        if path.is_dir() and not runs and any(path.rglob("results_*.json")):
+        if (
+            path.is_dir()
+            and not runs
+            and any(f.name.startswith("results_") for f in files_under(path, (".json",)))
+        ):
             raise AggregateOnly(
                 f"{path} holds results but no details; lighteval writes them with --save-details."
             )

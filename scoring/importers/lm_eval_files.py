@@ -15,7 +15,7 @@ from typing import Any
 
 from maskedadv.errors import AggregateOnly, BrokenLog, UnreadableFile, WrongFormat
 from scoring.importers.jsonstream import MAX_RECORD, open_log
-from scoring.importers.runs import TIME, Run
+from scoring.importers.runs import TIME, Run, files_under
 
 _NEW_NAME = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<time>{TIME}))?(?:\.[^.]+)*\.jsonl?")
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -46,8 +46,8 @@ def find_runs(paths: Sequence[Path], known_task: Callable[[str], bool]) -> tuple
     for path in paths:
         if not path.exists():
             raise UnreadableFile(f"{path} does not exist; give sample logs or the folder they are in.")
-        for log in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-            if log.resolve() in seen or (path.is_dir() and not log.is_file()):
+        for log in files_under(path, (".jsonl",)) if path.is_dir() else [path]:
+            if log.resolve() in seen:
                 continue
             seen.add(log.resolve())
             if not path.is_dir() and log.suffix not in {".jsonl", ".json"}:
@@ -71,7 +71,7 @@ def find_runs(paths: Sequence[Path], known_task: Callable[[str], bool]) -> tuple
                 )
     if not runs:
         aggregates = [
-            f for p in paths if p.is_dir() for f in sorted(p.rglob("*.json")) if _results(f) is not None
+            f for p in paths if p.is_dir() for f in files_under(p, (".json",)) if _results(f) is not None
         ]
         if aggregates:
             raise AggregateOnly(

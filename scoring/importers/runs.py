@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel
+from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel, UnreadableFile
 from scoring.importers.mapping import TaskRule, find_rule
 
 TIME = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?"
@@ -54,6 +55,31 @@ class MappedRun:
     names: Mapping[str, str]
 
 
+def files_under(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Files under a folder whose names end so, sorted; links to folders are followed, each folder once.
+
+    Raises
+    ------
+    UnreadableFile
+        A folder cannot be listed, so that logs in it would be missed.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise UnreadableFile(f"the folder {error.filename} cannot be read ({error.strerror}).") from error
+
+    def walk() -> Iterator[Path]:
+        seen: set[str] = set()
+        for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+            folders.sort()
+            if (real := os.path.realpath(place)) in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            yield from (Path(place, name) for name in names if name.endswith(suffixes))
+
+    return sorted(path for path in walk() if path.is_file())
+
+
 def map_runs(
     runs: Sequence[Run], rules: Sequence[TaskRule], *, tasks: Sequence[str], model: str | None, run: str
 ) -> tuple[list[MappedRun], list[str]]:
@@ -79,7 +105,9 @@ def map_runs(
     wanted = [r for r in runs if not tasks or any(_is_named(r.task, pattern) for pattern in tasks)]
     if not wanted:
         raise NothingToImport(
-            f"there are no logs of the tasks {listed(tasks)}." if tasks else "there are no logs."
+            f"there are no logs of the tasks {listed(tasks)}."
+            if tasks
+            else "no log lies under the paths given."
         )
     found = {r.task: find_rule(bare_name(r.task), rules) for r in wanted}
     chosen, left = choose_runs(name_models([r for r in wanted if found[r.task]], model), run)

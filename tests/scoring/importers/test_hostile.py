@@ -285,7 +285,7 @@ def test_logs_of_other_programs(tmp_path):
 
 def test_folders_without_logs_and_choices_without_matches(tmp_path):
     for read in (read_lm_eval, read_lighteval, read_inspect):
-        with pytest.raises(NothingToImport, match="there are no logs"):
+        with pytest.raises(NothingToImport, match="no log lies under"):
             read([tmp_path])
     write_log(tmp_path / "org__m", [record()])
     (tmp_path / "folder.jsonl").mkdir()
@@ -293,6 +293,26 @@ def test_folders_without_logs_and_choices_without_matches(tmp_path):
         read_lm_eval([tmp_path], tasks=["nothing"])
     with pytest.raises(NothingToImport, match="begins with '2031'; the runs are of 2026-01-02T03-04-05"):
         read_lm_eval([tmp_path], run="2031")
+
+
+def test_links_to_folders_are_followed_once(tmp_path):
+    """A model's folder is often a link to another disk; leaving it out would leave out the model."""
+    write_log(tmp_path / "elsewhere" / "org__m", [record()])
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "org__m").symlink_to(tmp_path / "elsewhere" / "org__m")
+    (tmp_path / "logs" / "again").symlink_to(tmp_path / "logs")
+    (tmp_path / "logs" / "lost.jsonl").symlink_to(tmp_path / "nowhere")
+    found = read_lm_eval([tmp_path / "logs"])
+    assert found.logs["model"].tolist() == ["org/m"]
+    assert len(found.answers) == 1
+
+
+def test_a_log_written_twice_counts_once(tmp_path):
+    path = write_log(tmp_path / "org__m", [record()])
+    path.write_bytes(2 * path.read_bytes())
+    found = read_lm_eval([path])
+    assert len(found.answers) == 1
+    assert found.dropped[["reason", "count"]].to_numpy().tolist() == [["same answer logged again", 1]]
 
 
 def test_results_files_that_are_odd(tmp_path):

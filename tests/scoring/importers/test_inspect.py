@@ -276,6 +276,7 @@ def test_json_that_is_cut_off(tmp_path):
     found = read_inspect([path])
     assert len(found.answers) == 2
     assert found.dropped["reason"].tolist() == ["record cut off at the end of the file"]
+    assert found.dropped["count"].tolist() == [1]
 
 
 def test_zip_bombs_are_refused_before_they_unpack(tmp_path, monkeypatch):

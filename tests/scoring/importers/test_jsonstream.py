@@ -138,6 +138,14 @@ def test_members_of_an_object(tmp_path):
         assert list(read_members(path, "samples"))[-1][1] is CUT
 
 
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("content", ['{"samples": [{"id": 1}, {"id', '{"samples": [], "after": {"n', '{"a'])
+def test_what_is_cut_off_is_counted_once(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_text(content, encoding="utf-8")
+    assert [value is CUT for _, value in read_members(path, "samples")].count(True) == 1
+
+
 def test_members_of_what_is_no_object(tmp_path):
     path = tmp_path / "a.json"
     for content, error in ((b"[1]", WrongFormat), (b"", WrongFormat), (b'{"a" 1, "b": 22222222}', BrokenLog)):

@@ -207,6 +207,27 @@ def test_flat_rows_that_hold_text_only(tmp_path, rules):
     assert found["crm_logit"].tolist()[0] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    ("gold", "correct", "reason"),
+    [("1", 1, ""), ("0", 0, ""), ("['1']", 1, ""), ("B", None, "no right option")],
+)
+def test_positions_written_as_text(tmp_path, rules, gold, correct, reason):
+    row = {
+        "choices": "[' a', ' b']",
+        "gold_index": gold,
+        "predictions": "[(-2.0, False), (-1.0, True)]",
+        "metrics": "{}",
+        "specifics": "{'sample_id': 'x', 'label': 'CS'}",
+        "example": "q",
+        "full_prompt": "q",
+    }
+    other = row | {"gold_index": "[0]", "example": "r", "specifics": "{'sample_id': 'y', 'label': 'CS'}"}
+    found = read_lighteval([write(tmp_path, [row, other], task="lighteval|toy_eu|0|0")], rules=rules).answers
+    first = found["correct"].iloc[0]
+    assert (None if first is pd.NA else first) == correct
+    assert (found["reason"].iloc[0] if "reason" in found else "") == reason
+
+
 def test_scores_that_contradict_the_log_are_refused(tmp_path, rules):
     with pytest.raises(AmbiguousKey, match=r"1 answers .*rows 2"):
         read_lighteval([write(tmp_path, [nested(0), nested(1, metric={"acc": 0})])], rules=rules)
