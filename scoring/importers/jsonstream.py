@@ -80,10 +80,10 @@ def read_members(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
                 return
             text.take()
             if name == streamed and text.peek() == "[":
-                elements = (element for _, element in _array(text))
+                values: Iterator[Any] = (element for _, element in _array(text))
             else:
-                elements = iter([text.value()])
-            for value in elements:
+                values = iter([text.value()])
+            for value in values:
                 yield name, value
                 if value is CUT:
                     return
