@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from maskedadv import summaries
 from maskedadv.results import Fit
 from maskedadv.summaries import Joint
+from maskedadv.summaries.joint import ALL_LOCALES
 from reports.words import chance, interval_text, percent, plural, side, verdict
 
 NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
@@ -40,7 +41,28 @@ class Answer:
     note: str
 
 
-def overall(joint: Joint, pivot: str) -> Answer | None:
+def not_surviving(fit: Fit) -> dict[str, list[str]]:
+    """By locale, the variants under which a clear knowledge gap is no longer clear on the same side."""
+    if len(fit.variants) < 2:
+        return {}
+    means = summaries.variant_means(fit)
+    means = means[(means["gap"] == "knowledge_gap") & means["estimate"].notna()]
+    out: dict[str, list[str]] = {}
+    for locale, own in means.groupby("locale", sort=False):
+        sides = {str(row["variant"]): side(row) for row in own.to_dict(orient="records")}
+        plain = sides.get("plain", 0)
+        lost = [name for name, other in sides.items() if plain and other != plain]
+        if lost:
+            out[str(locale)] = lost
+    return out
+
+
+def _but(fragile: Mapping[str, list[str]], locale: str) -> str:
+    lost = fragile.get(locale)
+    return f" But the difference in access is not clear as {' or '.join(lost)}." if lost else ""
+
+
+def overall(joint: Joint, pivot: str, fragile: Mapping[str, list[str]]) -> Answer | None:
     """The answer over all locales; None where there is one only."""
     if len(joint.locales) == 1:
         return None
@@ -48,10 +70,12 @@ def overall(joint: Joint, pivot: str) -> Answer | None:
     known = rows["local_gap"]
     title = f"Over {plural(known['n_locales'], 'locale')} and {plural(known['n_models'], 'model')}"
     note = f"Every locale counts alike, whatever its number of models.{_unlike(joint.known)}"
-    return _answer(title, rows, pivot, note)
+    return _answer(title, rows, pivot, note, _but(fragile, ALL_LOCALES))
 
 
-def by_locale(fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str) -> list[Answer]:
+def by_locale(
+    fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str, fragile: Mapping[str, list[str]]
+) -> list[Answer]:
     """An answer for every locale, in the order of the result."""
     means, shares = summaries.locale_means(joint), summaries.sign_shares(fit)
     out = []
@@ -64,7 +88,7 @@ def by_locale(fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str) -> list[A
             f"{own['known']}, clearly in {own['clearly_positive']}, clearly negative in "
             f"{own['clearly_negative']}.{_unlike(joint.known[k])}"
         )
-        out.append(_answer(locale_name(locale, facts), rows, pivot, note))
+        out.append(_answer(locale_name(locale, facts), rows, pivot, note, _but(fragile, locale)))
     return out
 
 
@@ -107,7 +131,7 @@ def _rows(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {str(r["gap"]): {str(k): v for k, v in r.items()} for r in frame.to_dict(orient="records")}
 
 
-def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note: str) -> Answer:
+def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note: str, but: str) -> Answer:
     lines = tuple(
         Line(
             NAMES[gap],
@@ -119,4 +143,4 @@ def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note:
         for gap in ("local_gap", "global_gap", "knowledge_gap")
     )
     words = verdict(rows["global_gap"], rows["local_gap"], rows["knowledge_gap"], pivot)
-    return Answer(title, words, lines, note)
+    return Answer(title, words + but, lines, note)

@@ -75,7 +75,8 @@ def heatmap(shares: pd.DataFrame) -> str:
     ]
     return (
         "Blue: the local language is better; orange: the pivot is. Bold numbers or dots mark gaps whose "
-        "interval excludes zero; × marks gaps that are not known. Positive cells: " + "; ".join(words) + "."
+        "interval excludes zero; × marks gaps that are not known, a blank a model without answers in the "
+        "locale. Positive cells: " + "; ".join(words) + "."
     )
 
 
@@ -86,11 +87,10 @@ def resources(trend: pd.DataFrame, locales: Sequence[str], facts: pd.DataFrame) 
     tail = f" Without a known level, and left out: {', '.join(absent)}." if absent else ""
     n = int(trend["n_locales"].max())
     return (
-        f"Means over models of {plural(n, 'locale')} by resource class (Joshi et al. 2020); grey bars "
-        f"are means "
-        "of a level. r, its p (two-sided t) and Spearman take the locales for a sample of languages; "
-        "the slope's "
-        "interval is about these locales, from the joint uncertainty." + tail
+        f"Means over models of {plural(n, 'locale')} by resource level (those that come with maskedadv: "
+        "classes of Joshi et al. 2020); grey bars are means of a level. r, its p (two-sided t) and Spearman "
+        "take the locales for a sample of languages; the slope's interval is about these locales, from the "
+        "joint uncertainty." + tail
     )
 
 
@@ -165,12 +165,19 @@ def variants(means: pd.DataFrame, shares: pd.DataFrame) -> str:
         f"{counts[name]['clearly_positive']}"
         for name, row in rows.items()
     ]
-    sides = {name: side({str(k): v for k, v in row.items()}) for name, row in rows.items()}
-    return (
-        "The knowledge gap as the papers define it (plain), with guessing taken into account (floor), "
-        "with CA "
-        f"and CS on one scale (linked), and both. {'; '.join(words)}. {_survival(sides)}"
-    )
+    known = {name: row for name, row in rows.items() if np.isfinite(row["estimate"])}
+    sides = {name: side({str(k): v for k, v in row.items()}) for name, row in known.items()}
+    meanings = ", ".join(_MEANINGS.get(name, name) for name in rows)
+    judged = f" {_survival(sides)}" if "plain" in sides and len(sides) > 1 else ""
+    return f"The knowledge gap {meanings}. {'; '.join(words)}.{judged}"
+
+
+_MEANINGS = {
+    "plain": "as the papers define it (plain)",
+    "floor": "with guessing taken into account (floor)",
+    "linked": "with CA and CS on one scale (linked)",
+    "floor+linked": "with both (floor+linked)",
+}
 
 
 def _survival(sides: Mapping[str, int]) -> str:

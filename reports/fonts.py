@@ -56,7 +56,12 @@ def fonts_for(texts: Iterable[str]) -> Fonts:
 
 
 def _script(c: str) -> str:
-    """Bengali for a Bengali letter: the first word of its Unicode name, but for the shared names."""
+    """Bengali for a Bengali letter: the first word of its Unicode name, but for the shared names.
+
+    Symbols (emoji among them) are named after what they show, not after a script.
+    """
+    if unicodedata.category(c).startswith("S"):
+        return "symbols"
     first = unicodedata.name(c, "unknown").split(" ")[0].split("-")[0]
     return first if first == "CJK" else first.capitalize()
 

@@ -17,9 +17,16 @@ _RESPONSES = {
     "crm": "the log-odds given to the right option, in Samejima's continuous response model",
 }
 _INTERVALS = {
-    "robust": "the information matrix with difficulties profiled out, in the sandwich form clustered by item",
-    "information": "the information matrix with difficulties profiled out",
+    "robust": "the information matrix with difficulties {difficulties}, in the sandwich form clustered by "
+    "item",
+    "information": "the information matrix with difficulties {difficulties}",
     "bootstrap": "percentiles over {replicates:,} bootstrap samples of items",
+}
+_DIFFICULTIES = {"joint": "profiled out", "marginal": "integrated out"}
+_VARIANTS = {
+    "floor": "with a guessing floor at one over the number of options (floor)",
+    "linked": "with CA and CS on one scale, by the spread of the abilities in the pivot language (linked)",
+    "floor+linked": "with both (floor+linked)",
 }
 
 
@@ -45,6 +52,7 @@ def methods(fit: Fit) -> str:
         "gap (arXiv 2606.07422). Intervals of means and differences come from the joint uncertainty of "
         "all gaps, "
         "with the covariance of models and locales that share items.",
+        _variants(fit),
     ]
     if s.min_accuracy > 0:
         dropped = info.get("dropped", [])
@@ -70,14 +78,18 @@ def _estimator(fit: Fit) -> str:
             "Abilities are hierarchical (multivariate normal over models) and difficulties normal with an "
             f"estimated spread; the posterior was sampled with NUTS in Stan{how}."
         )
-    used = sorted({str(b["estimator"]) for b in fit.info.get("blocks", [])}) or [str(s.estimator)]
     words = {
         "joint": "maximum likelihood of abilities and difficulties jointly, difficulties summing to zero in "
         "every connected component",
         "marginal": "maximum likelihood with difficulties integrated out over a normal distribution of "
         "estimated spread",
     }
-    return f"Estimation: {'; '.join(words.get(u, u) for u in used)}."
+    return f"Estimation: {'; '.join(words.get(u, u) for u in _estimators(fit))}."
+
+
+def _estimators(fit: Fit) -> list[str]:
+    """Names of the estimators that the blocks were fitted with."""
+    return sorted({str(b["estimator"]) for b in fit.info.get("blocks", [])}) or [str(fit.settings.estimator)]
 
 
 def _interval(fit: Fit) -> str:
@@ -89,7 +101,16 @@ def _interval(fit: Fit) -> str:
             f"so those "
             "of means over locales do not carry what the locales' shared answers have in common."
         )
-    return f"Intervals ({level}) come from {_INTERVALS[str(s.interval)].format(replicates=s.replicates)}."
+    words = _INTERVALS[str(s.interval)].format(
+        replicates=s.replicates, difficulties=" or ".join(_DIFFICULTIES.get(u, u) for u in _estimators(fit))
+    )
+    return f"Intervals ({level}) come from {words}."
+
+
+def _variants(fit: Fit) -> str:
+    """What the other variants of the gaps assume; '' where there are none."""
+    others = [_VARIANTS[name] for name in fit.variants if name in _VARIANTS]
+    return f"For comparison, gaps were also estimated {'; '.join(others)}." if others else ""
 
 
 ASSUMPTIONS = (

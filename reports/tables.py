@@ -39,11 +39,12 @@ class Table:
 def display(frame: pd.DataFrame, digits: int = 2) -> Table:
     """A tidy table in the form people read.
 
-    Rows that differ in `gap` only become one, each gap a column of estimate and interval. Whole numbers stay
+    Rows that differ in `gap` only become one, each gap a column of estimate and interval; differences keep a
+    row for each gap, with the means that they were made from. Whole numbers stay
     whole, others get `digits`, p values and shares their own form; NaN is n/a.
     """
     if {"gap", "estimate", "lower", "upper"} <= set(frame.columns):
-        return _by_gap(frame)
+        return _differences(frame) if _sides(frame) else _by_gap(frame)
     columns = [str(c) for c in frame.columns if c not in _HIDDEN]
     numeric = tuple(pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool for c in columns)
     rows = tuple(
@@ -77,6 +78,32 @@ def _by_gap(frame: pd.DataFrame) -> Table:
     )
     titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps))
     return Table(titles, tuple(numeric), body)
+
+
+def _sides(frame: pd.DataFrame) -> list[str]:
+    """The two means that a difference was made from: what stands between the gap and the estimate."""
+    names = [str(c) for c in frame.columns]
+    return names[names.index("gap") + 1 : names.index("estimate")]
+
+
+def _differences(frame: pd.DataFrame) -> Table:
+    """A row for each gap: both means, then their difference with its interval."""
+    sides = _sides(frame)
+    keys = [str(c) for c in frame.columns[: list(frame.columns).index("gap")]]
+    numeric = [pd.api.types.is_numeric_dtype(frame[c]) for c in keys]
+    rows = []
+    for record in frame.to_dict(orient="records"):
+        row = {str(k): v for k, v in record.items()}
+        rows.append(
+            (
+                *(_cell(c, row[c], n, 2) for c, n in zip(keys, numeric, strict=True)),
+                Cell(GAP_NAMES[row["gap"]]),
+                *(Cell(signed(row[c]), float(row[c])) for c in sides),
+                Cell(interval_text(row), float(row["estimate"])),
+            )
+        )
+    titles = (*(_title(c) for c in keys), "gap", *sides, f" {MINUS} ".join(sides))
+    return Table(titles, (*numeric, False, *(True for _ in sides), True), tuple(rows))
 
 
 def _hashable(value: Any) -> Any:

@@ -91,10 +91,11 @@ def write_report(
     tables = posterior_tables(fit, found) | dict(extras or {})
     source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, tables)
     exhibits, omitted = build(source)
-    warnings = tuple(w for w in (*_unknown_models(fit, table), fonts.warning) if w)
+    told = (*_unknown_models(fit, table), *_unknown_codes(fit, table, facts), fonts.warning)
+    warnings = tuple(w for w in told if w)
     report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
     with whole_folder(folder) as partial:
-        _write_tables(exhibits, partial / "tables")
+        _write_tables(exhibits, partial / "tables", f"{100 * fit.settings.level:g}%")
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
         page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)
         (partial / "index.html").write_text(page, "utf-8")
@@ -126,12 +127,28 @@ def _unknown_models(fit: Fit, models: pd.DataFrame | None) -> list[str]:
     ]
 
 
-def _write_tables(exhibits: Sequence[Exhibit], folder: Path) -> None:
+def _unknown_codes(fit: Fit, models: pd.DataFrame | None, facts: pd.DataFrame) -> list[str]:
+    """Codes in `adapted_for` that nobody knows: a slip of the pen leaves the model out on both sides."""
+    if models is None or "adapted_for" not in models:
+        return []
+    codes = {code.strip() for text in models["adapted_for"] for code in text.split(";")} - {""}
+    strange = sorted(codes - {str(v) for v in fit.cube["locale"].values} - set(facts.index))
+    if not strange:
+        return []
+    shown = ", ".join(strange[:3]) + (", ..." if len(strange) > 3 else "")
+    return [
+        f"adapted_for names {len(strange)} codes that are no locale here or in locales.toml ({shown}); those "
+        "models count neither as adapted nor as general."
+    ]
+
+
+def _write_tables(exhibits: Sequence[Exhibit], folder: Path, level: str) -> None:
     folder.mkdir()
     for exhibit in exhibits:
         for name, frame in exhibit.tables.items():
             write_csv(frame, folder / f"{name}.csv")
-            write_latex(frame, folder / f"{name}.tex", f"{exhibit.title}.", f"tab:{name}")
+            unit = f" Logits; {level} intervals in brackets." if {"gap", "lower"} <= set(frame) else ""
+            write_latex(frame, folder / f"{name}.tex", f"{exhibit.title}.{unit}", f"tab:{name}")
 
 
 def _write_figures(
@@ -178,8 +195,9 @@ def _page(
                 "tables": [(name, display(frame)) for name, frame in e.tables.items()],
             }
         )
-    one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot)
-    lead = answers.overall(source.joint, source.pivot) or one_by_one[0]
+    fragile = answers.not_surviving(fit)
+    one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot, fragile)
+    lead = answers.overall(source.joint, source.pivot, fragile) or one_by_one[0]
     blocks = fit.info.get("blocks", [])
     return render(
         "gaps.html.j2",

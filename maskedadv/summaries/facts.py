@@ -59,6 +59,13 @@ def model_facts(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     for column in ("parameters", "active_parameters"):
         if column in out:
             out[column] = _sizes(out, column)
+    if "kind" in out:
+        out["kind"] = out["kind"].str.casefold()
+        _refuse(out, "kind", ~out["kind"].isin(["", "open", "closed"]), "are neither open nor closed")
+    if "adapted_for" in out:
+        _refuse(
+            out, "adapted_for", out["adapted_for"].str.contains(","), "have a comma; put ';' between codes"
+        )
     if {"parameters", "active_parameters"} <= set(out.columns):
         more = np.flatnonzero((out["active_parameters"] > out["parameters"]).to_numpy())
         if len(more):
@@ -68,6 +75,13 @@ def model_facts(source: str | Path | pd.DataFrame) -> pd.DataFrame:
                 f"({offenders(more, shown, len(more))})."
             )
     return out.set_index("model")
+
+
+def _refuse(frame: pd.DataFrame, column: str, bad: pd.Series, what: str) -> None:
+    rows = np.flatnonzero(bad.to_numpy())
+    if len(rows):
+        where = offenders(rows, [repr(frame[column].iloc[row]) for row in rows[:3]], len(rows))
+        raise BadValue(f"{_WHAT}, column {column!r}: {len(rows)} values {what} ({where}).")
 
 
 def _sizes(frame: pd.DataFrame, column: str) -> pd.Series:
@@ -149,7 +163,7 @@ def _check(path: Path, code: str, key: str, value: Any) -> None:
         "name": isinstance(value, str) and bool(value),
         "resource_level": isinstance(value, int | float)
         and not isinstance(value, bool)
-        and bool(np.isfinite(value)),
+        and abs(value) < 1e9,  # a comparison, as it takes integers of any length; false for nan
         "home_origins": isinstance(value, list) and all(isinstance(v, str) and v for v in value),
     }
     wanted = {"name": "text", "resource_level": "a number", "home_origins": 'a list of text: ["China"]'}

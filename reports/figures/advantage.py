@@ -48,7 +48,7 @@ def masked_advantage(
     grey = None
     if cells is not None:
         grey = cells.pivot_table(index=["locale", "model"], columns="gap", values="estimate").dropna()
-        values = grey.to_numpy(dtype=float)
+        values = grey[["global_gap", "local_gap"]].to_numpy(dtype=float)  # the axes; not the knowledge gap
         lowest, highest = min(lowest, values.min(initial=0)), max(highest, values.max(initial=0))
     span = highest - lowest
     lowest, highest = min(lowest, -0.15 * span), max(highest, 0.15 * span)  # room to name every quadrant

@@ -241,3 +241,12 @@ def test_labels_of_points_keep_apart() -> None:
     moved = spread(np.array([0.0, 0.01, 1.0]), 0.2)
     assert np.diff(np.sort(moved)).min() >= 0.2 - 1e-12
     assert moved.mean() == pytest.approx(np.mean([0.0, 0.01, 1.0]))
+
+
+def test_the_axes_of_the_masked_advantage_end_where_local_and_global_gaps_do() -> None:
+    gaps = np.array([[[-1.0, 1.0], [-0.9, 0.8]], [[-0.8, 0.9], [-1.0, 0.7]]])  # knowledge gaps of 2
+    fit = constructed_fit(gaps, ["zh", "sw"], ["a", "b"])
+    figure = figures.masked_advantage(summaries.locale_means(fit), cells=fit.gaps())
+    low, high = figure.scales.get_scales("x").limits
+    assert low < -1.0
+    assert 1.0 < high < 1.5

@@ -32,3 +32,8 @@ def test_the_first_font_that_draws_a_letter_is_taken(monkeypatch: pytest.MonkeyP
 
 def test_the_font_of_last_resort_does_not_count() -> None:
     assert not any("Last Resort" in name for name, _ in fonts._installed())
+
+
+def test_symbols_are_not_taken_for_a_script() -> None:
+    assert fonts._script("🤖") == "symbols"
+    assert fonts._script("ব") == "Bengali"

@@ -17,6 +17,7 @@ from maskedadv import summaries
 from maskedadv.cli.main import main
 from maskedadv.errors import BadSetting, BadValue, OutputExists
 from reports import write
+from reports.methods import methods
 from reports.write import write_report
 from tests.constructed import constructed_fit
 from tests.reports.test_posterior import POSTERIORS, VERDICTS
@@ -219,6 +220,34 @@ def test_variants_are_shown_side_by_side(tmp_path: Path) -> None:
     text = _text((tmp_path / "r" / "index.html").read_text("utf-8"))
     assert "floor −0.68" in text
     assert "It is clearly above zero as plain, but not as floor" in text
+    assert "(linked)" not in text  # no such variant here
+    assert "guessing floor at one over the number of options" in text
+    zh, sw = text.index("Chinese (zh)"), text.index("Swahili (sw)")
+    but = [m.start() for m in re.finditer("But the difference in access is not clear as floor", text)]
+    assert len(but) == 2  # over all, and in Chinese; Swahili has no clear gap to lose
+    assert but[0] < zh < but[1] < sw
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"), [("joint", "profiled out, in"), ("marginal", "integrated out, in")]
+)
+def test_methods_say_what_became_of_the_difficulties(estimator: str, words: str) -> None:
+    fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
+    fit.info["blocks"].append({"estimator": estimator})
+    assert words in methods(fit)
+
+
+def test_latex_says_unit_and_level(folder: Path) -> None:
+    text = (folder / "tables" / "locale-means.tex").read_text("utf-8")
+    assert r"Logits; 95\% intervals in brackets." in text
+    assert "brackets" not in (folder / "tables" / "resource-trend.tex").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_codes_that_nobody_knows_are_named(tmp_path: Path) -> None:
+    fit = constructed_fit(GAPS[:1], ["zh"], IDS)
+    report = write_report(fit, tmp_path / "r", models=MODELS.assign(adapted_for=["ZH; ar", "", ""]))
+    assert [w for w in report.warnings if "1 codes that are no locale" in w and "(ZH)" in w]
 
 
 @pytest.mark.usefixtures("undrawn")

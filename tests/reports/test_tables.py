@@ -30,6 +30,27 @@ def test_gaps_become_columns() -> None:
     assert table.rows[0][2].sort == -0.654
 
 
+def test_differences_show_what_they_were_made_from() -> None:
+    frame = pd.DataFrame(
+        {
+            "locale": ["zh", "zh"],
+            "n_home": [2, 2],
+            "gap": ["local_gap", "knowledge_gap"],
+            "home": [0.5, math.nan],
+            "others": [-0.25, math.nan],
+            "estimate": [0.75, math.nan],
+            "lower": [0.5, math.nan],
+            "upper": [1.0, math.nan],
+        }
+    )
+    table = display(frame)
+    assert table.columns == ("locale", "number of home", "gap", "home", "others", "home − others")
+    assert table.numeric == (False, True, False, True, True, True)
+    shown = [[c.text for c in row] for row in table.rows]
+    assert shown[0] == ["zh", "2", "local gap", "0.50", "−0.25", "0.75 [0.50, 1.00]"]
+    assert shown[1] == ["zh", "2", "knowledge gap", "n/a", "n/a", "n/a"]
+
+
 def test_other_tables() -> None:
     frame = pd.DataFrame(
         {"gap": ["local_gap"], "p": [0.0003], "share_positive": [0.98], "pearson": [0.9961], "known": [36]}

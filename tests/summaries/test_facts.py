@@ -62,6 +62,7 @@ def test_own_locales_stand_on_the_shipped_ones(tmp_path: Path) -> None:
         ("[zh]\nresource_level = '5'", "must be a number"),
         ("[zh]\nresource_level = true", "must be a number"),
         ("[zh]\nresource_level = nan", "must be a number"),
+        (f"[zh]\nresource_level = 1{'0' * 400}", "must be a number"),
         ("[zh]\nhome_origins = 'China'", "must be a list"),
         ("[zh]\nlevel = 5", "unknown key 'level'"),
         ("[zh", "not TOML"),
@@ -80,3 +81,12 @@ def test_locale_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'[zh]\nname = "\xe9"\n')
     with pytest.raises(UnreadableFile):
         summaries.locale_facts(tmp_path / "latin.toml")
+
+
+def test_words_that_would_fall_out_of_a_comparison_unseen_are_refused() -> None:
+    frame = pd.DataFrame({"model": ["a", "b"], "kind": ["Open", "closed"]})
+    assert summaries.model_facts(frame)["kind"].tolist() == ["open", "closed"]
+    with pytest.raises(BadValue, match=r"'kind'.*neither open nor closed \(row 2: 'proprietary'\)"):
+        summaries.model_facts(frame.assign(kind=["open", "proprietary"]))
+    with pytest.raises(BadValue, match=r"'adapted_for'.*';' between"):
+        summaries.model_facts(pd.DataFrame({"model": ["a"], "adapted_for": ["ar, fa"]}))
