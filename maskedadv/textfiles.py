@@ -184,3 +184,14 @@ def numbers(
         where = offenders(frame.index[bad], [repr(text.iloc[row]) for row in bad[:3]], len(bad))
         raise BadValue(f"{what}, column {column!r}: {len(bad)} values are not {allowed} ({where}).")
     return values
+
+
+def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as dictionaries for JSON, with every digit; None where a number is NaN or infinite."""
+    rows = frame.astype(object).to_dict(orient="records")
+    return [{str(name): _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -17,6 +17,7 @@ from maskedadv.annotation.classification import confusion, rate_intervals, rates
 from maskedadv.annotation.mapping import CATEGORY, mapping_agreement, read_mapping
 from maskedadv.annotation.tables import POOLED, choose_fields, count_votes, labels_of, read_annotations
 from maskedadv.errors import BadSetting, MissingColumn
+from maskedadv.textfiles import plain_records
 
 DERIVED = "CS/CA from required_knowledge"
 """Each label reduced to CA (none) or CS (any knowledge) before votes are counted, so that three never tie."""
@@ -75,10 +76,7 @@ class AnnotationResult:
         content: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            frame = isinstance(value, pd.DataFrame)
-            content[field.name] = (
-                json.loads(value.to_json(orient="records", double_precision=15)) if frame else value
-            )
+            content[field.name] = plain_records(value) if isinstance(value, pd.DataFrame) else value
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
@@ -268,5 +266,9 @@ def _mapping(machine: pd.DataFrame | None, mapping: str | Path | pd.DataFrame | 
         raise MissingColumn(f"{_LLM} have no column {absent[0]!r}, which checking the mapping needs.")
     labels_of(CATEGORY, ((_LLM, machine),))
     table = read_mapping(mapping)
+    if "language" in table.columns and (machine["language"] == POOLED).all():
+        raise MissingColumn(
+            f"the mapping has a column 'language', which {_LLM} lack; give it to both or none."
+        )
     labels_of(CATEGORY, (("the mapping", table.assign(**{CATEGORY: table["category"]})),))
     return mapping_agreement(machine, table)

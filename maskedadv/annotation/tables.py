@@ -57,7 +57,7 @@ def choose_fields(frame: pd.DataFrame, fields: tuple[str, ...], what: str) -> tu
         raise MissingColumn(
             f"there is no {wanted} in {what} (found: {', '.join(map(repr, columns)) or 'none'})."
         )
-    return fields or found
+    return tuple(dict.fromkeys(fields)) or found
 
 
 def labels_of(field: str, frames: tuple[tuple[str, pd.DataFrame], ...]) -> tuple[str, ...]:

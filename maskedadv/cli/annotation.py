@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import WIDTH, clean, display_width, format_table, number, records
+from maskedadv.cli.text import WIDTH, display_width, format_table, number, records, wrap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +56,11 @@ def evaluate(
 
     result = run(humans, llm, mapping, wanted=fields, n_resamples=resamples, level=level, seed=seed)
     for note in result.notes:
-        click.echo(f"Note: {clean(note)}", err=True)
+        click.echo(wrap(f"Note: {note}"), err=True)
     if output is not None:
         check_folder(output, "annotation.json", result.fingerprint, overwrite=overwrite)
-        with whole_folder(output) as folder:
+        # All files of ours are written each time; what else lies there is the user's.
+        with whole_folder(output, lambda _: False) as folder:
             (folder / "annotation.json").write_text(result.to_json(), "utf-8")
             for name in ("agreement", "patterns", "scores", "classes", "confusion", "mapping"):
                 getattr(result, name).to_csv(folder / f"{name}.csv", index=False)
@@ -71,7 +71,7 @@ def evaluate(
 def _sections(result: AnnotationResult) -> list[str]:
     """One block a field, languages as rows, then the mapping."""
     fields = list(dict.fromkeys(result.agreement["field"]))
-    sections = ["\n".join([field, *_field(result, field)]) for field in fields]
+    sections = ["\n".join([wrap(field), *_field(result, field)]) for field in fields]
     if not result.mapping.empty:
         rows = [
             (r["language"], r["subject"], r["mapped"], r["majority"], str(r["n_items"]), _percent(r["agree"]))
@@ -104,7 +104,7 @@ def _reasons(agreement: pd.DataFrame) -> list[str]:
             languages, statistics = found.setdefault(reason, ({}, {}))
             languages[row["language"]], statistics[statistic] = None, None
     return [
-        textwrap.fill(f"{', '.join(languages)}, {', '.join(statistics)}: {reason}.", WIDTH)
+        wrap(f"{', '.join(languages)}, {', '.join(statistics)}: {reason}.")
         for reason, (languages, statistics) in found.items()
     ]
 

@@ -89,7 +89,8 @@ def run(
     if output is not None:
         from reports.validity_page import write_study
 
-        with whole_folder(output) as folder:
+        # Every other file of ours is written each time; what is left over is the user's.
+        with whole_folder(output, lambda name: name == "figure1.svg") as folder:
             write_study(result, folder)
         click.echo(f"Wrote {output / 'index.html'} and the tables beside it.", err=True)
     click.echo(result.to_json() if as_json else _summary(result))
@@ -155,7 +156,17 @@ def _summary(study: Study) -> str:
                 row["evidence"],
             )
         )
-    header = ("pairing", "n", "tau", "dR2", "beta", f"{study.settings.level:.0%} CI", "p", "LOFO", "evidence")
+    header = (
+        "pairing",
+        "n",
+        "tau",
+        "dR2",
+        "beta",
+        f"{100 * study.settings.level:g}% CI",
+        "p",
+        "LOFO",
+        "evidence",
+    )
     lines = [format_table(header, rows, left=(0, 8))]
     lines += [
         _wrap(f"{name}: {verdict(study, pairing)}")

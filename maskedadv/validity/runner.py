@@ -14,6 +14,7 @@ import pandas as pd
 
 from maskedadv import __version__
 from maskedadv.errors import NotEstimable
+from maskedadv.textfiles import plain_records
 from maskedadv.validity import analyses
 from maskedadv.validity.inputs import Inputs, prepare
 from maskedadv.validity.locality import trend
@@ -71,7 +72,7 @@ class Study:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, pd.DataFrame):
-                content[field.name] = json.loads(value.to_json(orient="records", double_precision=15))
+                content[field.name] = plain_records(value)
             elif field.name == "pairings":
                 content[field.name] = [asdict(pairing) for pairing in value]
             else:

@@ -96,3 +96,29 @@ def test_awkward_tables_print_in_80_columns(folder: Path, capsys: pytest.Capture
     assert max(map(display_width, shown.splitlines())) <= 80
     assert "40 labels: too many" in shown
     assert "no item has two labels" in shown
+
+
+def test_what_the_user_laid_beside_the_results_stays(folder: Path) -> None:
+    run = ("annotation", "evaluate", folder / "humans.csv", "-o", folder / "out", "--resamples", "100")
+    assert call(*run) == 0
+    (folder / "out" / "notes.txt").write_text("mine", "utf-8")
+    assert call(*run, "--seed", "2", "--overwrite") == 0
+    assert (folder / "out" / "notes.txt").read_text("utf-8") == "mine"
+
+
+def test_ids_cannot_rewrite_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    language = "\u202e\x1b[31m" + "x" * 30
+    rows = [(f"item {k} {'y' * 40}", language, a, "yes") for k in range(4) for a in "ab"]
+    rows += [("other", "sv", "a", "no"), ("other", "sv", "b", "no")]
+    humans = pd.DataFrame(rows, columns=["item", "language", "annotator", "time_sensitive"])
+    humans.to_csv(folder / "odd.csv", index=False)
+    humans.drop(columns="annotator").iloc[8:9].to_csv(folder / "odd_llm.csv", index=False)
+    arguments = ("--llm", folder / "odd_llm.csv", "--resamples", "100")
+    assert call("annotation", "evaluate", folder / "odd.csv", *arguments) == 0
+    shown = capsys.readouterr()
+    assert "only one label occurs" in shown.out
+    assert "no row from the model" in shown.err
+    for text in (shown.out, shown.err):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert max(map(display_width, text.splitlines())) <= 80

@@ -189,3 +189,21 @@ def test_nothing_usable_is_nan_not_a_number() -> None:
     assert (row["n_evaluated"], row["n_ties"]) == (0, 1)
     assert np.isnan(row["accuracy"])
     assert row["conservative"] == 0
+
+
+def test_a_field_asked_for_twice_is_evaluated_once() -> None:
+    humans = pd.DataFrame(
+        [(item, a, "yes" if item == "1" else a) for item in "12" for a in ("yes", "no")],
+        columns=["item", "annotator", "time_sensitive"],
+    )
+    result = evaluate(humans, wanted=("time_sensitive",) * 2, n_resamples=100)
+    assert result.agreement["field"].tolist() == ["time_sensitive"]
+    assert result.agreement.loc[0, "unanimous"] == 0.5
+
+
+def test_a_mapping_by_language_needs_annotations_by_language() -> None:
+    llm = pd.DataFrame({"item": ["1"], "subject": ["s"], "subject_category": ["STEM"]})
+    humans = pd.DataFrame({"item": ["1"] * 2, "annotator": ["a", "b"], "subject_category": ["STEM"] * 2})
+    mapping = pd.DataFrame({"subject": ["s"], "category": ["STEM"], "language": ["sv"]})
+    with pytest.raises(MissingColumn, match="the mapping has a column 'language'"):
+        evaluate(humans, llm, mapping, n_resamples=100)
