@@ -260,10 +260,9 @@ def locality_row(pairing: Pairing, scores: Scores, main: Row) -> Row:
     """Share of culture-specific native items beside partial r and dR2."""
     share, reason = pairing.cs_share, ""
     if share is None:
-        n_ca, n_cs = (scores.n_items(pairing.native, pairing.language, group) for group in ("CA", "CS"))
-        labelled = (n_ca or 0) + (n_cs or 0)
-        share = (n_cs or 0) / labelled if labelled else np.nan
-        reason = "" if labelled else "number of CA and CS items not known; give n_items or cs_share"
+        n_ca, n_cs = (_counted(scores, pairing, group) for group in ("CA", "CS"))
+        share = n_cs / (n_ca + n_cs) if n_ca + n_cs > 0 else np.nan  # NaN where either is not known
+        reason = "" if np.isfinite(share) else "number of CA and CS items not known; give n_items or cs_share"
     return {
         "pairing": pairing.name,
         "cs_share": share,
@@ -272,3 +271,10 @@ def locality_row(pairing: Pairing, scores: Scores, main: Row) -> Row:
         "open_ended": pairing.open_ended,
         "reason": reason or main["reason"],
     }
+
+
+def _counted(scores: Scores, pairing: Pairing, group: str) -> float:
+    """Native items of a group: 0 where it has no scores, NaN where it has scores but no count."""
+    if (found := scores.n_items(pairing.native, pairing.language, group)) is not None:
+        return found
+    return 0 if scores.of(pairing.native, pairing.language, group).empty else np.nan

@@ -133,13 +133,13 @@ def incremental(
         df_resid=int(extended.df_resid),
         r2_base=float(base.rsquared),
         r2_ext=float(extended.rsquared),
-        delta_r2=float(extended.rsquared - base.rsquared),
-        f=float(f),
+        delta_r2=max(0.0, float(extended.rsquared - base.rsquared)),  # below 0 by rounding only
+        f=max(0.0, float(f)),
         p_f=float(p_f),
         beta=beta * unit,
         beta_se=float(extended.bse[-1] * unit),
         beta_std=beta,
-        partial_r=float(np.sign(beta) * np.sqrt(1 - extended.ssr / base.ssr)),
+        partial_r=float(np.sign(beta) * np.sqrt(max(0.0, 1 - extended.ssr / base.ssr))),
         adj_r2_base=float(base.rsquared_adj),
         adj_r2_ext=float(extended.rsquared_adj),
         cv_r2_base=cross_validated_r2(native, X[:, :-1], models),
@@ -224,7 +224,7 @@ def _draws(controls: Floats, weights: Floats, native: Floats, proxy: Floats) -> 
     X = np.stack(columns, axis=-1)
     r2_base, _ = _weighted_fit(weights, X[..., :-1], y)
     r2_ext, beta = _weighted_fit(weights, X, y)
-    return np.column_stack([r2_ext - r2_base, beta / scale.reshape(-1)])
+    return np.column_stack([np.maximum(r2_ext - r2_base, 0), beta / scale.reshape(-1)])
 
 
 def _centred(weights: Floats, values: Floats) -> Floats:

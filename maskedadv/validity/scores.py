@@ -223,7 +223,8 @@ def _pool(frame: pd.DataFrame) -> pd.DataFrame:
     if not {("score", "CA"), ("score", "CS")} <= set(wide.columns):
         return frame.iloc[:0]
     n_ca, n_cs = wide["n_items"]["CA"], wide["n_items"]["CS"]
-    score = (wide["score"]["CA"] * n_ca + wide["score"]["CS"] * n_cs) / (n_ca + n_cs)
+    # Rounded, so that models with the same share of right answers tie however it splits.
+    score = ((wide["score"]["CA"] * n_ca + wide["score"]["CS"] * n_cs) / (n_ca + n_cs)).round(12)
     if ("score", "ALL") in wide.columns:
         score = score.where(wide["score"]["ALL"].isna())
     pooled = pd.DataFrame({"score": score, "n_items": n_ca + n_cs}).dropna().reset_index()

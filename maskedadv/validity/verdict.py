@@ -13,8 +13,8 @@ _STRENGTH = {"robust": "Robust", "marginal": "Marginal", "null": "No"}
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Fixed decimals, or NA."""
-    return "NA" if not np.isfinite(value) else f"{value:.{digits}f}"
+    """Fixed decimals, or NA; never a negative zero."""
+    return "NA" if not np.isfinite(value) else f"{value:z.{digits}f}"
 
 
 def p_text(p: float) -> str:
@@ -24,7 +24,7 @@ def p_text(p: float) -> str:
 
 def interval_text(lower: float, upper: float, digits: int = 3) -> str:
     """`[0.780, 0.960]`, or NA."""
-    return "NA" if not np.isfinite(lower) else f"[{lower:.{digits}f}, {upper:.{digits}f}]"
+    return "NA" if not np.isfinite(lower) else f"[{number(lower, digits)}, {number(upper, digits)}]"
 
 
 def verdict(study: Study, pairing: Pairing) -> str:
@@ -54,7 +54,7 @@ def _headline(pairing: Pairing, evidence: str) -> str:
 
 
 def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) -> list[str]:
-    level = f"{study.settings.level:.0%}"
+    level = f"{100 * study.settings.level:g}%"
     sentences = [
         f"Over {main['n_models']:.0f} models, the proxy adds {number(main['delta_r2'])} to the share of "
         f"variance explained ({number(main['r2_base'])} to {number(main['r2_ext'])}; "

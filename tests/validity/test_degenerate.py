@@ -256,3 +256,12 @@ def test_one_bad_pairing_does_not_spoil_the_others() -> None:
     plan = PairingFile((PAIRING, replace(PAIRING, name="Q", native="flat")))
     result = study(plan, pd.concat([scores, flat]), models, FAST)
     assert result.evidence["evidence"].tolist() == ["robust", "undetermined"]
+
+
+def test_a_share_of_cs_items_is_not_made_from_half_the_counts() -> None:
+    scores, models = tables()
+    scores["n_items"] = scores["n_items"].astype(object)
+    scores.loc[of(scores, "native") & (scores["subset"] == "CS"), "n_items"] = ""
+    row = run(scores, models).locality.loc[0]
+    assert np.isnan(row["cs_share"])
+    assert row["reason"] == "number of CA and CS items not known; give n_items or cs_share"

@@ -199,3 +199,15 @@ def test_six_models_are_enough_with_two_controls_and_not_with_three(scores: pd.D
     third = np.column_stack([controls, np.random.default_rng(1).normal(size=6)])
     with pytest.raises(NotEstimable, match="leave 1 degrees of freedom"):
         incremental(native, third, proxy)
+
+
+def test_a_proxy_that_adds_nothing_at_all_has_a_partial_correlation_of_zero() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        controls, proxy, native = rng.normal(size=(12, 2)), rng.normal(size=12), rng.normal(size=12)
+        alone = sm.OLS(proxy, sm.add_constant(controls)).fit().resid
+        native -= alone * (alone @ native) / (alone @ alone)
+        fit = incremental(native, controls, proxy)
+        assert abs(fit.partial_r) < 1e-6
+        assert fit.p_f > 0.999
+        assert fit.f >= 0

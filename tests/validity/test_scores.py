@@ -152,3 +152,14 @@ def test_files_that_are_no_tables(tmp_path: Path, content: bytes, error: type[In
         read_scores(path)
     with pytest.raises(UnreadableFile, match="not a file"):
         read_scores(tmp_path / "nowhere.csv")
+
+
+def test_pooled_accuracies_tie_where_as_many_answers_are_right() -> None:
+    """a right of CA and b of CS, or the other way round: the same share of all items, to the last digit."""
+    for total in range(28, 58):
+        table = "\n".join(
+            f"m{first} {subset} {right / n!r} {n}"
+            for first in range(total + 1)
+            for subset, right, n in (("CA", first, 101), ("CS", total - first, 223))
+        )
+        assert len(set(read_scores(accuracies(table)).of("b", "sv", "ALL")["score"])) == 1
