@@ -211,7 +211,11 @@ def read_tree(path: Path) -> xr.DataTree:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             return tree.load()
     except (OSError, ValueError, KeyError) as error:
-        raise NotAResult(f"{path} cannot be read ({type(error).__name__}: {error}); fit again.") from error
+        raise NotAResult(_damaged(path, error)) from error
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return f"{path} cannot be read ({type(error).__name__}: {error}); fit again."
 
 
 @dataclass(frozen=True)
@@ -224,6 +228,16 @@ class Posterior:
         """The ArviZ groups."""
         return read_tree(self.source) if isinstance(self.source, Path) else self.source
 
+    def variable(self, name: str) -> xr.DataArray:
+        """One variable of the group `posterior`; of a file, nothing else is read."""
+        if not isinstance(self.source, Path):
+            return self.source["posterior"].to_dataset()[name]
+        try:
+            with xr.open_datatree(self.source, engine="h5netcdf") as tree:
+                return tree["posterior"].to_dataset()[name].load()
+        except (OSError, ValueError, KeyError) as error:
+            raise NotAResult(_damaged(self.source, error)) from error
+
 
 def stack_draws(posteriors: Mapping[str, Posterior], name: str, models: xr.DataArray) -> xr.DataArray:
     """Draws of a gap or of the abilities of all locales, on one model axis; see `Fit.draws`."""
@@ -231,8 +245,9 @@ def stack_draws(posteriors: Mapping[str, Posterior], name: str, models: xr.DataA
         raise BadSetting(f"draws of {name!r} are not kept together; choose from {', '.join(GAPS)}, ability.")
     parts = []
     for posterior in posteriors.values():
-        group = posterior.tree()["posterior"].to_dataset()
-        own = group["ability"] if name == "ability" else group["contrast"].sel(gap=name, drop=True)
+        own = posterior.variable("ability" if name == "ability" else "contrast")
+        if name != "ability":
+            own = own.sel(gap=name, drop=True)
         parts.append(own.reindex(model=models.values))
     axis = xr.DataArray(np.array(list(posteriors), dtype=object), dims="locale", name="locale")
     stacked = xr.concat(parts, dim=axis).rename(name)

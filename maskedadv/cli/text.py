@@ -96,7 +96,7 @@ def probability(value: float) -> str:
     """A probability to three digits that never rounds to an impossible 0 or 1."""
     if math.isnan(value):
         return "-"
-    if value > 0.9995:
+    if value >= 0.9995:
         return ">.999"
     if value < 0.0005:
         return "<.001"

@@ -6,6 +6,7 @@ as in Betancourt (2016, arXiv 1604.00695); all computed by ArviZ.
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -133,6 +134,12 @@ def _worst(rhat: xr.Dataset) -> str:
 @contextmanager
 def _quiet() -> Iterator[Any]:
     """ArviZ warns of constants and short chains; the numbers are NaN there, which the verdict reads."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
+    logger = logging.getLogger("arviz")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)

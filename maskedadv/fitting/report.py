@@ -123,6 +123,13 @@ def warn(
     if unknown and noted:
         out.append(f"{noted} global or local gaps are not known; the note column says why.")
     joint = [f for f in fitted if f.estimate.estimator == "joint"]
+    if settings.method == "nuts" and settings.response == "binary":
+        extreme = sum(int(np.isin(np.nanmean(f.block.answers, axis=1), (0.0, 1.0)).sum()) for f in fitted)
+        if extreme:
+            out.append(
+                f"{extreme} cells are all right or all wrong: only the priors keep their abilities finite, "
+                "and their gaps lean on them."
+            )
     silent = sum(int((~f.estimate.informative).sum()) for f in joint)
     if silent and settings.method == "optimize" and settings.response != "crm":
         total = sum(f.block.answers.shape[1] for f in joint)

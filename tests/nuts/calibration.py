@@ -32,7 +32,7 @@ def one_set(program: str, seed: int) -> dict[str, int]:
     layout, truth = draw_locale(rng, Priors(), MODELS, ITEMS, missing=0.1 if crm else 0.0, continuous=crm)
     one = task(
         layout,
-        {"marginal": "marginal!", "joint": "joint", "crm": "joint"}[program],
+        {"marginal": "forced", "joint": "joint", "crm": "joint"}[program],
         response="crm" if crm else "binary",
         sampler=Sampler(warmup=500, draws=6 * KEPT, adapt_delta=0.95),
         chains=1,

@@ -29,10 +29,12 @@ def real(locale: str, *, missing: float = 0.0, seed: int = 0) -> Layout:
 
 
 def task(layout: Layout, estimator: str = "auto", **changes: object) -> Task:
+    """A task; the estimator `forced` is marginal at any cost."""
     values: dict[str, object] = {
         "layout": layout,
         "response": "binary",
-        "estimator": estimator,
+        "estimator": "marginal" if estimator == "forced" else estimator,
+        "marginal_at_any_cost": estimator == "forced",
         "priors": Priors(),
         "sampler": Sampler(),
         "chains": 4,

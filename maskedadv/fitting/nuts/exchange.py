@@ -29,7 +29,7 @@ from maskedadv.results import Fit
 
 _PROGRAM_OF = (
     ("noise", "facet_crm", "joint"),
-    ("departure_ca", "facet_binary_marginal", "marginal!"),
+    ("departure_ca", "facet_binary_marginal", "marginal"),
     ("ability_centred", "facet_binary", "joint"),
     ("difficulty_ca", "facet_binary", "joint"),
 )
@@ -86,10 +86,10 @@ def read_stan(responses: Responses, settings: Settings, files: Sequence[Path]) -
         warmup=int(config.get("num_warmup", settings.warmup)),
         adapt_delta=float(config.get("delta", settings.adapt_delta)),
         max_treedepth=int(config.get("max_depth", settings.max_treedepth)),
-        estimator=estimator.rstrip("!"),
+        estimator=estimator,
     )
     layout = _layout(responses, settings, locale)
-    task = replace(make_task(layout, settings, "cmdstan"), estimator=estimator)
+    task = replace(make_task(layout, settings, "cmdstan"), marginal_at_any_cost=estimator == "marginal")
     plan = make_plan(task)
     _must_match(chains, plan, program, layout, files)
     version = ".".join(str(config.get(f"stan_version_{k}", "?")) for k in ("major", "minor", "patch"))

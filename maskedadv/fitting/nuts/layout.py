@@ -17,8 +17,6 @@ from maskedadv.responses import Responses
 
 Array = NDArray[np.float64]
 
-FACETS = ("CA local", "CA pivot", "CS local", "CS pivot")
-
 
 @dataclass(frozen=True)
 class Layout:

@@ -34,13 +34,14 @@ class Task:
 
     layout: Layout
     response: str
-    estimator: str  # joint, marginal, auto; "marginal!" whatever it costs
+    estimator: str
     priors: Priors
     sampler: Sampler
     chains: int
     engine: str
     seed: int
     threads: int | None = None
+    marginal_at_any_cost: bool = False
     centred: bool | None = None
 
 
@@ -94,12 +95,12 @@ def _choose(task: Task, starts: tuple[Start, Start]) -> tuple[str, str, tuple[Gr
     """Estimator, why (in words) and the grids of the marginal program."""
     if task.estimator == "joint":
         return "joint", "asked for", None
-    if too_many_patterns(task.layout):
+    if too_many_patterns(task.layout) and not task.marginal_at_any_cost:
         return "joint", "items have too many patterns of missing answers for marginal", None
     first, second = (build_grid(a, s, task.priors) for a, s in zip(task.layout.answers, starts, strict=True))
     grids = (first, second)
     joint, marginal = joint_cost(task.layout), marginal_cost(grids)
-    if marginal <= joint or task.estimator == "marginal!":
+    if marginal <= joint or task.marginal_at_any_cost:
         return "marginal", f"about {marginal:.2g} ms a gradient against {joint:.2g} with joint", grids
     patterns = sum(len(g.margins.seen) for g in grids)
     why = (

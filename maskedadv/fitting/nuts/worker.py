@@ -6,13 +6,28 @@ compiled code at once, and plain ones rather than a pool's, so that a caller's s
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
+import threading
+import time
 from pathlib import Path
 
 from maskedadv.errors import MaskedadvError
 from maskedadv.fitting.nuts.sample import sample_locale
 from maskedadv.posterior import write_tree
+
+
+def end_with_parent() -> None:
+    """Stop this process soon after the one that started it is gone, however that happened."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def main(task_file: str, out: str) -> int:
@@ -31,4 +46,5 @@ def main(task_file: str, out: str) -> int:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     sys.exit(main(*sys.argv[1:]))
