@@ -148,9 +148,13 @@ def _single(match: re.Match[str], text: str, reader: _Reader) -> int | None:
     """The stated option; None where a second one is stated in the same breath ("B and C")."""
     second = reader.second.match(text, match.end("letter"))
     option = reader.letters[match["letter"]]
-    if second and reader.letters[second["letter"]] != option:
-        return None
-    return option
+    if second is None or reader.letters[second["letter"]] == option:
+        return option
+    following = _NEXT_WORD.match(text, second.end("letter"))
+    article = second["letter"].islower() and second["letter"].upper() in reader.words
+    if article and following and following[1].lower() not in reader.because:
+        return option  # "B, a mammal"
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -172,11 +176,12 @@ def _reader(language: str, n_options: int) -> _Reader:
     option = rf"(?:(?:{_any(phrases('option'))}){around})?"
     cue = (
         rf"(?<![{_LATIN}])(?:{_any(phrases('answer'))}){_WORD_END}"
-        rf"(?P<is>{copula})?(?P<between>{around}){option}"
+        rf"(?P<is>{copula})?(?P<between>[】」』》)\]}}]{{0,2}}{around}){option}"
         rf"(?:(?P<none>(?:{_any(phrases('none'))}){_WORD_END})|{letter})"
     )
     correct = rf"(?<![{_LATIN}]){letter}[\s*_`\"'”’)\]}}$.]{{0,6}}(?:{_any(phrases('correct'))}){_WORD_END}"
-    second = rf"{_CLOSING}{{0,8}}?(?:[,/&+、]|\b(?:and|or)\b)[\s(*]*{letter}(?=\W|$)(?!{_LIST_MARK})"
+    joined = _any(phrases("and"))
+    second = rf"{_CLOSING}{{0,8}}?(?:[,/&+、]|(?:{joined}){_WORD_END})[\s(*]*{letter}(?=\W|$)"
     flags = re.IGNORECASE | re.MULTILINE
     return _Reader(
         index,

@@ -280,3 +280,30 @@ def test_a_statement_at_the_end_is_found_whatever_came_before(before, option):
 )
 def test_quotes_are_seen_through_and_words_that_begin_with_a_letter_are_not_options(text, option):
     assert extract(text, 4) == option
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "option"),
+    [
+        ("【答案】C", "zh", 2),
+        ("[Answer] B. Paris", "en", 1),
+        ("(Final answer) D", "en", 3),
+        ("پاسخ: گزینه\u200cی ب", "fa", 1),
+        ("正确答案是A和B", "zh", None),
+        ("答案是 A 或 B", "zh", None),
+        ("Die Antwort ist A oder B", "de", None),
+        ("La respuesta es A y B", "es", None),
+        ("La respuesta es B y no A", "es", 1),
+        ("La respuesta es B y a veces C", "es", 1),
+        ("The answer is B, a mammal.", "en", 1),
+        ("The answer is b or a.", "en", None),
+        ("Answer: B and C. Both hold.", "en", None),
+        ("The answer is B or A in this case.", "en", None),
+        ("الإجابة: أ و ب", "ar", None),
+        ("Ответ: А и Б", "ru", None),
+        ("Ответ: Б и только Б", "ru", 1),
+        ("Erantzuna: A eta B", "eu", None),
+    ],
+)
+def test_bracketed_cues_and_second_options_in_many_languages(text, language, option):
+    assert extract(text, 4, language) == option
