@@ -208,7 +208,7 @@ class _Check:
         if None not in (score, answered.correct) and not math.isnan(answered.p_correct):
             self.differ += [where.rsplit(", ", 1)[1]] if score != answered.correct else []
         self.unsound |= scored.appended and not self.sound
-        self.numbers += len(scored.logprobs)
+        self.numbers += sum(map(math.isfinite, scored.logprobs))
         self.rounded = self.rounded and all(map(is_bfloat16, scored.logprobs))
 
     @property

@@ -466,6 +466,10 @@ def test_bfloat16_is_marked_and_ties_are_counted(tmp_path):
     fine = [record(n, lps=(-1.2500001, -1.25, -3.5, -4.0), acc=1.0) for n in range(3)]
     finer = read_lm_eval([write_run(tmp_path / "b" / "org__m", fine, original=3, effective=3)])
     assert "precision" not in finer.answers
+    nothing = [record(n, lps=(math.nan,) * 4, acc=0.0) for n in range(3)]
+    broken = read_lm_eval([write_run(tmp_path / "c" / "org__m", nothing, original=3, effective=3)])
+    assert "precision" not in broken.answers
+    assert broken.not_observed()["count"].tolist() == [3]
 
 
 def test_sets_without_labels_need_them(tmp_path):
