@@ -67,8 +67,8 @@ def overall(joint: Joint, pivot: str, fragile: Mapping[str, list[str]]) -> Answe
     if len(joint.locales) == 1:
         return None
     rows = _rows(summaries.overall_means(joint))
-    known = rows["local_gap"]
-    title = f"Over {plural(known['n_locales'], 'locale')} and {plural(known['n_models'], 'model')}"
+    n_locales, n_models = (max(row[name] for row in rows.values()) for name in ("n_locales", "n_models"))
+    title = f"Over {plural(n_locales, 'locale')} and {plural(n_models, 'model')}"
     note = f"Every locale counts alike, whatever its number of models.{_unlike(joint.known)}"
     return _answer(title, rows, pivot, note, _but(fragile, ALL_LOCALES))
 
@@ -82,7 +82,7 @@ def by_locale(
     for k, locale in enumerate(joint.locales):
         rows = _rows(means[means["locale"] == locale])
         own = _rows(shares[shares["locale"] == locale])["knowledge_gap"]
-        n = int(rows["local_gap"]["n_models"])
+        n = max(int(row["n_models"]) for row in rows.values())
         note = (
             f"{plural(n, 'model')}; knowledge gap positive in {own['positive']} of "
             f"{own['known']}, clearly in {own['clearly_positive']}, clearly negative in "

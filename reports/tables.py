@@ -61,23 +61,31 @@ def _by_gap(frame: pd.DataFrame) -> Table:
     at = frame.columns.get_loc("gap")
     assert isinstance(at, int)
     keys = [str(c) for c in frame.columns[:at]]
+    ids = [c for c in keys if not c.startswith("n_")]
     gaps = [g for g in GAP_NAMES if g in set(frame["gap"])]
     numeric = [pd.api.types.is_numeric_dtype(frame[c]) for c in keys] + [True] * len(gaps)
-    rows: dict[tuple[Any, ...], dict[str, Cell]] = {}
+    rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in frame.to_dict(orient="records"):
-        key = tuple(_hashable(record[c]) for c in keys)
-        value = float(record["estimate"])
-        cell = Cell(interval_text({str(k): v for k, v in record.items()}), value)
-        rows.setdefault(key, {})[str(record["gap"])] = cell
-    body = tuple(
-        (
-            *(_cell(c, v, n, 2) for c, v, n in zip(keys, key, numeric, strict=False)),
-            *(cells.get(g, Cell("n/a", math.nan)) for g in gaps),
+        key = tuple(_hashable(record[c]) for c in ids)
+        rows.setdefault(key, []).append({str(k): v for k, v in record.items()})
+    body = []
+    for records in rows.values():
+        cells = {str(r["gap"]): Cell(interval_text(r), float(r["estimate"])) for r in records}
+        body.append(
+            (
+                *(_key_cell(c, [r[c] for r in records], n) for c, n in zip(keys, numeric, strict=False)),
+                *(cells.get(g, Cell("n/a", math.nan)) for g in gaps),
+            )
         )
-        for key, cells in rows.items()
-    )
     titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps))
-    return Table(titles, tuple(numeric), body)
+    return Table(titles, tuple(numeric), tuple(body))
+
+
+def _key_cell(column: str, values: list[Any], numeric: bool) -> Cell:
+    """What the gaps of a row have in common; a count that differs between them as `2 to 4`."""
+    if column.startswith("n_") and min(values) < max(values):
+        return Cell(f"{min(values)} to {max(values)}", float(max(values)))
+    return _cell(column, _hashable(values[0]), numeric, 2)
 
 
 def _sides(frame: pd.DataFrame) -> list[str]:

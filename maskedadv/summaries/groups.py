@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,8 +51,8 @@ def home_versus_others(fit: Fit | Joint, models: pd.DataFrame, locales: pd.DataF
     ours, theirs = joint.average(one & home), joint.average(one & others)
     labels = {
         "locale": [joint.locales[k] for k in both],
-        "n_home": home[both].sum(axis=1),
-        "n_others": others[both].sum(axis=1),
+        "n_home": (home[..., None] & joint.known)[both].sum(axis=1),
+        "n_others": (others[..., None] & joint.known)[both].sum(axis=1),
     }
     frame = joint.contrast(ours - theirs).frame(labels)
     return _with_sides(frame, home=joint.contrast(ours), others=joint.contrast(theirs))
@@ -98,7 +97,7 @@ def adapted_versus_general(fit: Fit | Joint, models: pd.DataFrame) -> pd.DataFra
     labels = {
         "locale": [joint.locales[k] for k, _ in pairs],
         "model": [joint.models[j] for _, j in pairs],
-        "n_general": rest.sum(axis=(1, 2)),
+        "n_general": np.stack([(general[k][:, None] & joint.known[k]).sum(axis=0) for k, _ in pairs]),
     }
     frame = joint.contrast(ours - theirs).frame(labels)
     return _with_sides(frame, adapted=joint.contrast(ours), general=joint.contrast(theirs))
@@ -129,7 +128,7 @@ def by_kind(fit: Fit | Joint, models: pd.DataFrame) -> pd.DataFrame:
     if not both.any():
         return frame
     closed, opened = (joint.average((side & both[:, None])[None]) for side in sides)
-    labels: dict[str, Sequence[Any]] = {
+    labels: dict[str, Any] = {
         "kind": ["closed − open"],
         "n_models": [int((sides[0] | sides[1])[both].any(axis=0).sum())],
         "n_locales": [int(both.sum())],
@@ -226,8 +225,8 @@ def _by(joint: Joint, models: pd.DataFrame, column: str) -> pd.DataFrame:
     members = np.stack([np.broadcast_to(value == name, some.shape) for name in groups])
     labels = {
         column: groups,
-        "n_models": (members & some).any(axis=1).sum(axis=1),
-        "n_locales": (members & some).any(axis=2).sum(axis=1),
+        "n_models": (members[..., None] & joint.known).any(axis=1).sum(axis=1),
+        "n_locales": (members[..., None] & joint.known).any(axis=2).sum(axis=1),
     }
     return joint.contrast(joint.average(members)).frame(labels)
 

@@ -40,10 +40,12 @@ class Contrasts:
     upper: Array
     p_positive: Array
 
-    def frame(self, labels: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-        """Tidy rows: `labels` (each of length F), gap, estimate, sd, lower, upper, p_positive."""
+    def frame(self, labels: Mapping[str, Any]) -> pd.DataFrame:
+        """Tidy rows: `labels` (each of length F, or F × 3), gap, estimate, sd, lower, upper, p_positive."""
         n, g = self.estimate.shape
-        columns: dict[str, Any] = {name: np.repeat(_objects(v), g) for name, v in labels.items()}
+        columns: dict[str, Any] = {
+            name: np.ravel(v) if np.ndim(v) == 2 else np.repeat(_objects(v), g) for name, v in labels.items()
+        }
         columns["gap"] = np.tile(np.array(GAPS, dtype=object), n)
         for name in ("estimate", "sd", "lower", "upper", "p_positive"):
             columns[name] = getattr(self, name).ravel()

@@ -19,7 +19,7 @@ def locale_means(fit: Fit | Joint) -> pd.DataFrame:
     joint = Joint.of(fit)
     n, m = len(joint.locales), len(joint.models)
     members = np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m))
-    counts = joint.some.sum(axis=1)
+    counts = joint.known.sum(axis=1)
     return joint.contrast(joint.average(members)).frame({"locale": joint.locales, "n_models": counts})
 
 
@@ -33,7 +33,7 @@ def model_means(fit: Fit | Joint) -> pd.DataFrame:
     joint = Joint.of(fit)
     n, m = len(joint.locales), len(joint.models)
     members = np.broadcast_to(np.eye(m, dtype=bool)[:, None, :], (m, n, m))
-    counts = joint.some.sum(axis=0)
+    counts = joint.known.sum(axis=0)
     return joint.contrast(joint.average(members)).frame({"model": joint.models, "n_locales": counts})
 
 
@@ -46,8 +46,11 @@ def overall_means(fit: Fit | Joint) -> pd.DataFrame:
     """
     joint = Joint.of(fit)
     everything = np.ones((1, len(joint.locales), len(joint.models)), dtype=bool)
-    known = joint.some
-    labels = {"n_locales": [int(known.any(axis=1).sum())], "n_models": [int(known.any(axis=0).sum())]}
+    known = joint.known
+    labels = {
+        "n_locales": known.any(axis=1).sum(axis=0)[None],
+        "n_models": known.any(axis=0).sum(axis=0)[None],
+    }
     return joint.contrast(joint.average(everything)).frame(labels)
 
 

@@ -47,9 +47,10 @@ def by_resource_level(fit: Fit | Joint, locales: pd.DataFrame) -> pd.DataFrame:
     values = np.unique(level[~np.isnan(level)])
     at = level == values[:, None]
     members = np.broadcast_to(at[:, :, None], (*at.shape, len(joint.models)))
-    known = joint.some.any(axis=1)
-    names = [", ".join(np.array(joint.locales, dtype=object)[row & known]) for row in at]
-    labels = {"resource_level": values, "n_locales": (at & known).sum(axis=1), "locales": names}
+    known = joint.known.any(axis=1)  # (L, 3)
+    anything = joint.some.any(axis=1)
+    names = [", ".join(np.array(joint.locales, dtype=object)[row & anything]) for row in at]
+    labels = {"resource_level": values, "n_locales": (at[..., None] & known).sum(axis=1), "locales": names}
     return joint.contrast(joint.average(members)).frame(labels)
 
 

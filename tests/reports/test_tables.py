@@ -15,7 +15,7 @@ def test_gaps_become_columns() -> None:
     frame = pd.DataFrame(
         {
             "locale": ["zh", "zh", "fr"],
-            "n_models": [2, 2, 1],
+            "n_models": [2, 5, 1],
             "gap": ["global_gap", "local_gap", "local_gap"],
             "estimate": [-0.654, 0.1, math.nan],
             "lower": [-1.0, -0.1, math.nan],
@@ -25,7 +25,7 @@ def test_gaps_become_columns() -> None:
     table = display(frame)
     assert table.columns == ("locale", "number of models", "global gap", "local gap")
     assert table.numeric == (False, True, True, True)
-    assert [c.text for c in table.rows[0]] == ["zh", "2", "−0.65 [−1.00, −0.30]", "0.10 [−0.10, 0.30]"]
+    assert [c.text for c in table.rows[0]] == ["zh", "2 to 5", "−0.65 [−1.00, −0.30]", "0.10 [−0.10, 0.30]"]
     assert [c.text for c in table.rows[1]] == ["fr", "1", "n/a", "n/a"]
     assert table.rows[0][2].sort == -0.654
 

@@ -89,7 +89,7 @@ def test_family_and_kind_by_hand() -> None:
     facts = _models(model=models, family=["A", "A", "B", ""], kind=["open", "open", "open", "closed"])
     family = summaries.by_family(fit, facts).set_index(["family", "gap"])
     assert family.loc[("A", "local_gap"), "estimate"] == pytest.approx((0.5 + 1.0) / 2)
-    assert family.loc[("B", "local_gap"), ["estimate", "n_locales"]].tolist() == pytest.approx([2.0, 2])
+    assert family.loc[("B", "local_gap"), ["estimate", "n_locales"]].tolist() == pytest.approx([2.0, 1])
     kind = summaries.by_kind(fit, facts).set_index(["kind", "gap"])
     assert kind.loc[("open", "local_gap"), "estimate"] == pytest.approx((1.0 + 1.0) / 2)
     assert kind.loc[("closed − open", "local_gap"), "estimate"] == pytest.approx((3 - 1 + 5 - 1) / 2)

@@ -133,3 +133,22 @@ def test_mixed_kinds_are_refused() -> None:
     fit.uncertainty["sw"] = Uncertainty("bootstrap", own.key, own.values)
     with pytest.raises(maskedadv.errors.BadSetting, match="different kinds"):
         Joint.of(fit)
+
+
+def test_counts_are_of_the_gap_that_they_stand_beside() -> None:
+    gaps = np.array(
+        [[[-1.0, np.nan], [-0.5, 0.2], [np.nan, 0.1]], [[-1.0, 0.3], [np.nan, np.nan], [0.1, 0.2]]]
+    )
+    fit = constructed_fit(gaps, ["zh", "sw"], ["a", "b", "c"])
+    assert summaries.locale_means(fit)["n_models"].tolist() == [2, 2, 1, 2, 2, 2]
+    assert summaries.model_means(fit)["n_locales"].tolist() == [2, 1, 1, 1, 1, 1, 1, 2, 1]
+    overall = summaries.overall_means(fit)
+    assert overall["n_locales"].tolist() == [2, 2, 2]
+    assert overall["n_models"].tolist() == [3, 3, 3]
+    models = summaries.model_facts(
+        pd.DataFrame({"model": ["a", "b", "c"], "family": ["F", "F", "G"], "origin": ["China", "USA", "USA"]})
+    )
+    assert summaries.by_family(fit, models)["n_models"].tolist() == [2, 2, 2, 1, 1, 1]
+    home = summaries.home_versus_others(fit, models, summaries.locale_facts())
+    assert home["n_home"].tolist() == [1, 0, 0]
+    assert home["n_others"].tolist() == [1, 2, 1]
