@@ -64,7 +64,7 @@ def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: S
         row["n_models"] = len(sample.models)
         row["tau"], row["p_value"] = kendall_tau(sample.native, sample.proxy)
     except NotEstimable as error:
-        return {**row, "reason": str(error)}
+        return {**row, "reason": _with_sides(str(error), "native", "proxy")}
     reasons = []
     for k in (3, 5):
         try:
@@ -150,6 +150,13 @@ def incremental_row(
     row["delta_r2_lower"], row["delta_r2_upper"] = delta_interval.lower, delta_interval.upper
     row["beta_lower"], row["beta_upper"] = beta_interval.lower, beta_interval.upper
     return {**row, "reason": f"no interval: {beta_interval.reason}" if beta_interval.reason else ""}
+
+
+def _with_sides(reason: str, first: str, second: str) -> str:
+    """The arrays know scores as the first and the second benchmark; the reader knows what they are."""
+    return reason.replace("the first benchmark", f"the {first} benchmark").replace(
+        "the second benchmark", f"the {second} benchmark"
+    )
 
 
 def _with_names(reason: str, pairing: Pairing, variant: str) -> str:
@@ -251,7 +258,7 @@ def balance_row(
             settings.min_items,
         )
     except NotEstimable as error:
-        return {**row, "reason": str(error)}
+        return {**row, "reason": _with_sides(str(error), "CA part of this", "CS part of this")}
     few = f"only {found.n_balanced} items of the smaller subset; reported, not interpreted"
     return {**row, **asdict(found), "reason": "" if found.interpretable else few}
 
