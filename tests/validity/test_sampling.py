@@ -119,3 +119,13 @@ def test_tables_that_share_no_model(scores: Scores, models: pd.DataFrame) -> Non
 def test_model_tables_that_are_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="model table"):
         read_models(frame)
+
+
+def test_a_column_called_log_is_taken_as_it_is(scores: Scores, models: pd.DataFrame) -> None:
+    ready = models.assign(**{"log(parameters)": ["3", "2", "1", "0", "0"]})
+    for table in (ready, ready.drop(columns="parameters")):
+        assert draw_sample(PAIRING, scores, table, "ALL", ("log(parameters)",)).controls.tolist() == [
+            [1],
+            [2],
+            [3],
+        ]
