@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import ItemInBothSubsets, MissingColumn, UnreadableFile
+from maskedadv.errors import ItemInBothSubsets, MissingColumn, UnknownSubset, UnreadableFile
 from scoring.importers.jsonstream import CUT, read_records
 from scoring.importers.mapping import subset_label
 
@@ -31,7 +31,13 @@ def read_labels(path: Path) -> dict[str, str]:
     for position, row in _rows(path):
         where = f"{path}, row {position}"
         item = _first(row, _IDS, where)
-        label = subset_label(_first(row, _LABELS, where), where, "the file")
+        raw = _first(row, _LABELS, where)
+        try:
+            label = subset_label(raw, where, "")
+        except UnknownSubset as error:
+            raise UnknownSubset(
+                f"{where}: the label {raw!r} is neither CA nor CS; write one of them, or leave it empty."
+            ) from error
         if label and labels.setdefault(item, label) != label:
             raise ItemInBothSubsets(f"{where}: item {item!r} is labelled both CA and CS.")
     return labels
@@ -50,6 +56,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 yield from enumerate(csv.DictReader(file), 1)
+        except FileNotFoundError as error:
+            raise UnreadableFile(f"{path} does not exist; give the items with their labels.") from error
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise UnreadableFile(f"{path} cannot be read as UTF-8 CSV ({error}).") from error
         return

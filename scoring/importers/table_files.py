@@ -51,6 +51,8 @@ def read_pieces(path: Path, columns: list[str] | None) -> Iterator[pd.DataFrame]
             raise WrongFormat(f"{path}: a table ends in .csv, .tsv, .parquet or .jsonl.")
     except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if "straddling object" in reason:
+            reason = f"a row longer than {_BLOCK // 2**20} MiB, or a quotation mark that is never closed"
         raise BrokenLog(f"{path} cannot be read as a table ({reason}).") from error
 
 

@@ -130,3 +130,21 @@ def test_help_needs_neither_torch_nor_pandas():
     )
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "does not exist"),
+        ("item,subset\na,CS\nb,XX\n", "row 2: the label 'XX' is neither CA nor CS; write one of them"),
+        ("item,subset\na,CS\na,CA\n", "row 2: item 'a' is labelled both"),
+    ],
+)
+def test_files_of_labels_that_are_wrong(run, tmp_path, content, message):
+    labels = tmp_path / "labels.csv"
+    if content is not None:
+        labels.write_text(content, encoding="utf-8")
+    logs = LOGS / "lm_eval_0.4.13" / "hf"
+    code, _, err = run("import", "lm-eval", logs, "--subset-from", labels, "-o", tmp_path / "o.csv")
+    assert code == 2
+    assert message in " ".join(err.split())

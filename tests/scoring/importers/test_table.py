@@ -327,3 +327,10 @@ def test_aggregates_such_as_euroeval_writes_are_refused(table):
 def test_mappings_that_are_wrong(table, text, message):
     with pytest.raises(BadMapping, match=message):
         table(PLAIN, map=text)
+
+
+def test_a_quotation_mark_that_is_never_closed(table, monkeypatch):
+    monkeypatch.setattr("scoring.importers.table_files._BLOCK", 1024)
+    rows = "".join(f"m,CA,en,{n},1\n" for n in range(300))
+    with pytest.raises(BrokenLog, match="a quotation mark that is never closed"):
+        table('model,subset,language,item,correct\nm,CA,en,"x,1\n' + rows)
