@@ -57,7 +57,7 @@ def gap_heatmap(
             height=0.94,
             raster=len(gaps) > MANY,
         )
-        + p9.facet_wrap("_panel", ncol=1 if stacked else 3)
+        + p9.facet_wrap("_panel", ncol=1 if stacked else 3, scales="free_x" if stacked else "fixed")
         + p9.scale_x_discrete(labels=labels, limits=columns)
         + p9.scale_y_discrete(labels=labels, limits=rows)
         + diverging_fill(limit, "gap (logit)")
@@ -77,7 +77,9 @@ def gap_heatmap(
         figure += p9.geom_point(data=data[clear], size=0.5, color=CELL_INK, raster=len(gaps) > MANY)
     across = 1 if stacked else 3
     width = label_inches(rows) + across * max(cell * len(columns) + 0.15, 1.9) + 0.3
-    height = (3 if stacked else 1) * ((0.24 if numbers else 0.17) * len(rows) + 0.35) + 1.2
+    height = (3 if stacked else 1) * (
+        (0.24 if numbers else 0.17) * len(rows) + 0.35 + (label_inches(columns) if stacked else 0)
+    ) + 1.2
     long = max((len(c) for c in columns), default=0) > 3
     return (
         figure
@@ -85,6 +87,7 @@ def gap_heatmap(
         + p9.theme(
             panel_grid_major=p9.element_blank(),
             axis_text_x=p9.element_text(rotation=90 if long or not numbers else 0),
+            panel_spacing_y=0.04,
             legend_key_width=110,
             legend_key_height=9,
         )

@@ -250,3 +250,10 @@ def test_the_axes_of_the_masked_advantage_end_where_local_and_global_gaps_do() -
     low, high = figure.scales.get_scales("x").limits
     assert low < -1.0
     assert 1.0 < high < 1.5
+
+
+def test_stacked_heat_maps_name_their_columns_under_every_panel() -> None:
+    names = [f"q{k}z" for k in range(17)]
+    fit = constructed_fit(np.random.default_rng(3).normal(-0.4, 0.5, (17, 2, 2)), names, ["a", "b"])
+    text = draw_svg(figures.gap_heatmap(fit.gaps()))
+    assert text.count("q16z") == 3
