@@ -149,8 +149,9 @@ def draw_sample(
 def _control(control: str, pairing: Pairing, scores: Scores, models: pd.DataFrame) -> pd.Series:
     """Values of a control, indexed by model, NaN where not known.
 
-    `log(COLUMN)` is the natural logarithm of a column of the model table, unless a column has that very name; `COLUMN` is COLUMN_language
-    if there is one, else COLUMN; `BENCHMARK@LANGUAGE` is a score on all items.
+    `log(COLUMN)` is the natural logarithm of a column of the model table, unless a column has that very
+    name; `COLUMN` is COLUMN_language if there is one, else COLUMN; `BENCHMARK@LANGUAGE` is a score on all
+    items.
     """
     logarithm = None if control in models.columns else _LOG.fullmatch(control)
     name = logarithm.group(1) if logarithm else control
