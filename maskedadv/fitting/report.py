@@ -123,6 +123,13 @@ def warn(
     if unknown and noted:
         out.append(f"{noted} global or local gaps are not known; the note column says why.")
     joint = [f for f in fitted if f.estimate.estimator == "joint"]
+    if settings.method == "nuts" and settings.estimator == "marginal":
+        instead = list(dict.fromkeys(_place(f) for f in fitted if f.estimate.estimator == "joint"))
+        if instead:
+            out.append(
+                f"items have too many patterns of missing answers for marginal in {_some(instead)}: joint "
+                "was used there, which has the same posterior."
+            )
     if settings.method == "nuts" and settings.response == "binary":
         extreme = sum(int(np.isin(np.nanmean(f.block.answers, axis=1), (0.0, 1.0)).sum()) for f in fitted)
         if extreme:

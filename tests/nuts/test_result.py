@@ -285,3 +285,20 @@ def test_overwriting_an_interrupted_run_drops_it(csv: Path, tmp_path: Path):
         open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=False)
     open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=True)
     assert [p.name for p in folder.iterdir()] == ["run.json"]
+
+
+def test_marginal_gives_way_to_joint_where_holes_make_it_dear_and_says_so():
+    holes = simulate.table(8, (60, 50), missing=0.3, seed=1)
+    fit = maskedadv.fit(holes, **QUICK, estimator="marginal")
+    assert {b["estimator"] for b in fit.info["blocks"]} == {"joint"}
+    assert [w for w in fit.warnings if "too many patterns of missing answers for marginal in zh" in w]
+    whole = maskedadv.fit(simulate.table(1, (6, 5), seed=1), **QUICK, estimator="marginal")
+    assert {b["estimator"] for b in whole.info["blocks"]} == {"marginal"}
+
+
+def test_cells_without_a_finite_maximum_are_named():
+    table = simulate.table(3, (15, 12), seed=2)
+    table.loc[(table["model"] == "m1") & (table["subset"] == "CA"), "correct"] = 1
+    fit = maskedadv.fit(table, **QUICK)
+    assert np.isfinite(fit.gaps(model="m1")["estimate"]).all()
+    assert [w for w in fit.warnings if w.startswith("2 cells are all right or all wrong")]

@@ -100,12 +100,13 @@ def _choose(task: Task, starts: tuple[Start, Start]) -> tuple[str, str, tuple[Gr
     first, second = (build_grid(a, s, task.priors) for a, s in zip(task.layout.answers, starts, strict=True))
     grids = (first, second)
     joint, marginal = joint_cost(task.layout), marginal_cost(grids)
-    if marginal <= joint or task.marginal_at_any_cost:
+    patterns = [len(g.margins.seen) for g in grids]
+    wanted = task.marginal_at_any_cost or (task.estimator == "marginal" and max(patterns) == 1)
+    if marginal <= joint or wanted:
         return "marginal", f"about {marginal:.2g} ms a gradient against {joint:.2g} with joint", grids
-    patterns = sum(len(g.margins.seen) for g in grids)
-    why = (
-        f"{patterns} patterns of missing answers make marginal dearer ({marginal:.2g} against {joint:.2g} ms)"
-    )
+    why = f"about {joint:.2g} ms a gradient against {marginal:.2g} with marginal"
+    if max(patterns) > 1:
+        why += f", for {sum(patterns)} patterns of missing answers"
     return "joint", why, None
 
 
