@@ -80,7 +80,7 @@ def _fingerprint(path: Path) -> str | None:
 
 
 @contextmanager
-def whole_folder(path: Path, is_ours: Callable[[str], bool] = lambda _: True) -> Iterator[Path]:
+def whole_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """A temporary folder that takes the place of `path` at the end, unless there was an error.
 
     Parameters

@@ -27,6 +27,8 @@ from reports.posterior import posterior_tables
 from reports.tables import display, write_csv, write_latex
 
 MARK = "report.json"
+OURS = frozenset({MARK, "index.html", "figures", "tables"})
+"""What a report folder holds of our making; anything else laid there stays."""
 SEE_DIAGNOSE = "(see maskedadv diagnose)."
 """End of the warnings of a fit that the page gives in full, as verdicts."""
 TITLE = "Which language gives better access to local knowledge?"
@@ -94,7 +96,7 @@ def write_report(
     told = (*_unknown_models(fit, table), *_unknown_codes(fit, table, facts), fonts.warning)
     warnings = tuple(w for w in told if w)
     report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
-    with whole_folder(folder) as partial:
+    with whole_folder(folder, OURS.__contains__) as partial:
         _write_tables(exhibits, partial / "tables", f"{100 * fit.settings.level:g}%")
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
         page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)

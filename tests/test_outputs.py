@@ -87,7 +87,7 @@ def test_a_failure_at_the_last_step_puts_the_old_result_back(
         real(source, target)
 
     monkeypatch.setattr(os, "replace", fails_second)
-    with pytest.raises(OSError, match="disk is gone"), whole_folder(out) as partial:
+    with pytest.raises(OSError, match="disk is gone"), whole_folder(out, bool) as partial:
         (partial / "a").write_text("new")
     assert (out / "a").read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
@@ -97,3 +97,13 @@ def test_saving_over_a_result_says_how(fit: Fit, tmp_path: Path) -> None:
     out = fit.save(tmp_path / "out")
     with pytest.raises(errors.OutputExists, match="overwrite=True"):
         fit.save(out)
+
+
+def test_a_report_leaves_what_lies_beside_it(fit: Fit, tmp_path: Path) -> None:
+    from reports.write import write_report
+
+    folder = tmp_path / "report"
+    write_report(fit, folder, formats=("svg",))
+    (folder / "notes.md").write_text("mine")
+    write_report(fit, folder, formats=("svg",), overwrite=True)
+    assert (folder / "notes.md").read_text() == "mine"
