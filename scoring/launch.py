@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from maskedadv.errors import PackageMissing
+from maskedadv.errors import BadSetting, PackageMissing
 from scoring.api_settings import ApiSettings
 from scoring.plan import Unit, fingerprint, stored
 from scoring.store import answer_path, table_of, write_answers, write_whole
@@ -30,11 +30,19 @@ Identities = Mapping[str, Mapping[str, Any]]
 def identify_units(
     units: Sequence[Unit], out: Path, report: Callable[[str], None]
 ) -> dict[str, dict[str, Any]]:
-    """The models' parts of the fingerprint, by model; a model that has none is recorded as failed."""
+    """The models' parts of the fingerprint, by model; a model that has none is recorded as failed.
+
+    Raises
+    ------
+    BadSetting, PackageMissing
+        What is wrong with every model alike.
+    """
     found = {}
     for unit in units:
         try:
             found[unit.model] = backend_of(unit).identify(unit.settings)
+        except (BadSetting, PackageMissing):
+            raise
         except Exception as error:
             _fail(out, unit, error, report)
     return found

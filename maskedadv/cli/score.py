@@ -148,7 +148,7 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
         click.echo(to_json(_summary(table)) if as_json else _print(table, output))
     if failed:
         errors = read_errors(output)
-        shown = "; ".join(f"{m}: {errors.get(m, '').strip().splitlines()[-1:]}" for m in failed[:3])
+        shown = "; ".join(f"{m}: {errors.get(m, '').strip().rpartition(chr(10))[2]}" for m in failed[:3])
         raise UnitsFailed(
             f"{len(failed)} of {len(units)} models failed ({clean(shown)}); the whole story is in "
             f"{output / '_errors'}. The same command again takes up what is missing."

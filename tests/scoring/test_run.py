@@ -169,6 +169,18 @@ def test_bad_items_are_refused_before_a_model_is_loaded(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "more", [("--dtype", "int8"), ("--device", "cuda:99"), ("--max-tokens-per-batch", "0")]
+)
+def test_bad_settings_are_refused(
+    tiny_model: Path, tmp_path: Path, more: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = write_item_file(tmp_path / "set.jsonl")
+    assert run("score", "run", items, "-o", tmp_path / "out", "-m", tiny_model, *more) == 2
+    assert more[0] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 # --- kills and races ------------------------------------------------------------------------------
 
 
