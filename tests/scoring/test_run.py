@@ -261,14 +261,14 @@ def test_killed_at_random_times(tiny_model: Path, tmp_path: Path) -> None:
     whole = time.monotonic() - begun
     rng = random.Random(7)
     killed = 0
-    for trial in range(5):
+    for trial in range(3):
         out = tmp_path / f"out{trial}"
-        killed += kill_and_finish(items, out, tiny_model, [rng.uniform(0.3, 1.0) * whole for _ in range(3)])
+        killed += kill_and_finish(items, out, tiny_model, [rng.uniform(0.4, 1.0) * whole for _ in range(2)])
         assert (out / "responses.parquet").read_bytes() == (
             tmp_path / "calm" / "responses.parquet"
         ).read_bytes()
         assert len(answer_files(out)) == 5
-    assert killed >= 3
+    assert killed >= 2
 
 
 def test_jobs_through_submitit(tiny_model: Path, tmp_path: Path) -> None:
