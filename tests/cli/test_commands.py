@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +16,7 @@ import maskedadv
 from maskedadv.cli.main import COMMANDS, main
 from maskedadv.cli.text import display_width
 from maskedadv.results import COLUMNS
+from tests.interrupting import interrupt_after, start
 from tests.simulate import table
 
 
@@ -275,20 +274,9 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, csv: Path) -> None:
     out = tmp_path / "results" / "out"
     out.parent.mkdir()
     command = f"fit {csv.name} --estimator marginal --interval bootstrap --replicates 100000 -o".split()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "maskedadv", *command, str(out)],
-        cwd=csv.parent,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if "replicate" in line:
-            break
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    rest = process.stderr.read()
-    assert process.wait(timeout=30) == 130
+    process = start([sys.executable, "-m", "maskedadv", *command, str(out)], cwd=csv.parent)
+    rest = interrupt_after(process, "replicate")
+    assert process.returncode == 130
     assert "Interrupted" in rest
     assert "Traceback" not in rest
     assert list(out.parent.iterdir()) == []

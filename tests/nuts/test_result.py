@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from maskedadv.errors import BadSetting, NotAResult, OutputExists
 from maskedadv.posterior import file_names
 from maskedadv.results import Fit
 from tests import simulate
+from tests.interrupting import interrupt_after, start
 
 QUICK = {"method": "nuts", "warmup": 60, "draws": 40, "chains": 2, "min_accuracy": 0.0}
 OPTIONS = ["--method", "nuts", "--warmup", "60", "--draws", "40", "--chains", "2", "--min-accuracy", "0"]
@@ -198,26 +198,16 @@ def test_an_interrupt_leaves_whole_locales_and_the_same_command_completes(csv: P
     command = [sys.executable, "-m", "maskedadv", "fit", str(csv), "-o", str(out), *OPTIONS]
     command[command.index("--draws") + 1] = "1500"
     for jobs in ("1", "2"):
-        process = subprocess.Popen([*command, "--jobs", jobs], stderr=subprocess.PIPE, text=True)
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "chain 1" in line:
-                break
-        process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
-        assert process.wait(timeout=60) == 130, rest
+        process = start([*command, "--jobs", jobs])
+        rest = interrupt_after(process, "chain 1")
+        assert process.returncode == 130, rest
         assert "nothing half-written" in rest
         assert not out.exists()
         assert not [p for p in tmp_path.rglob("*") if p.name.startswith(".") and p.suffix != ".json"]
     # One locale finished, then killed: the finished one is kept and not sampled again.
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.strip().startswith("zh: chain 1"):
-            break
-    process.send_signal(signal.SIGINT)
-    rest = process.stderr.read()
-    assert process.wait(timeout=60) == 130
+    process = start(command)
+    rest = interrupt_after(process, "zh: chain 1")
+    assert process.returncode == 130
     assert "1 finished locales are kept" in rest
     assert [p.name for p in folder.glob("*.nc")] == ["locale_0.nc"]
     before = (folder / "locale_0.nc").stat().st_mtime_ns
@@ -235,16 +225,15 @@ def test_workers_end_with_their_parent_run(csv: Path, tmp_path: Path):
     """After an interrupt with --jobs no worker goes on computing."""
     command = [sys.executable, "-m", "maskedadv", "fit", str(csv), "-o", str(tmp_path / "o"), *OPTIONS]
     command[command.index("--draws") + 1] = "200000"
-    process = subprocess.Popen([*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True)
+    process = start([*command, "--jobs", "2"])
     assert process.stderr is not None
     for line in process.stderr:
         if "chain 1" in line:
             break
     workers = _children(process.pid)
     assert len(workers) >= 1
-    process.send_signal(signal.SIGINT)
-    process.stderr.read()
-    assert process.wait(timeout=60) == 130
+    interrupt_after(process, "chain")
+    assert process.returncode == 130
     time.sleep(0.3)
     assert not [w for w in workers if _alive(w)]
 
