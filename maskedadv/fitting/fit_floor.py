@@ -10,16 +10,8 @@ from numpy.typing import NDArray
 from maskedadv.design.components import find_components
 from maskedadv.engines import Engine
 from maskedadv.fitting import floor, marginal, newton
-from maskedadv.fitting.estimate import (
-    BlockEstimate,
-    alike,
-    beyond,
-    clustered,
-    converged,
-    covariance_factor,
-    typical_cells,
-)
-from maskedadv.fitting.fit_marginal import nothing_finite
+from maskedadv.fitting.estimate import BlockEstimate
+from maskedadv.fitting.marginal_result import block_estimate, nothing_finite, spread_rows
 
 Array = NDArray[np.float64]
 
@@ -65,17 +57,13 @@ def fit_floor(
     BlockEstimate
         Cells not above chance have no ability (NaN).
     """
-    n_cells, n_items = answers.shape
     components = find_components(answers)
-    informative = ~alike(answers)
     mean = np.nanmean(answers, axis=1)
     lost = at_chance(answers, chance)
-    ability = beyond(answers, np.zeros(n_cells, dtype=np.intp))
-    ability[lost] = np.nan
     finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
-    if not len(finite) or not components.finite_parts():
-        return nothing_finite(answers, ability, components.cell_weak, informative)
     part = np.where(lost, -2, -1)
+    if not len(finite) or not components.finite_parts():
+        return nothing_finite(answers, part, components.cell_weak)
     part[finite] = components.cell_weak[finite]
     inside = answers[finite]
     data = floor.find_answers(inside, chance)
@@ -89,40 +77,16 @@ def fit_floor(
     likelihood = newton.FloorLikelihood(data, nodes, counts)
     found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
 
-    free = slice(0, -1) if found.bound else slice(None)
     curvature = likelihood.information(found.point, found.ability, found.sigma)
-    inverse = np.zeros_like(curvature)
-    inverse[free, free] = np.linalg.pinv(curvature[free, free], hermitian=True)
-    if interval == "robust":
-        spread = clustered(floor.item_scores(data, found.point) @ inverse, n_items)
-    elif interval == "information":
-        spread = covariance_factor(inverse)
-    else:
-        spread = _replicates(data, nodes, found, curvature, weights, scale, tick)
-    uncertainty = np.zeros((len(spread), n_cells))
-    uncertainty[:, finite] = spread[:, :-1]
-    variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
-    ability_sd = np.full(n_cells, np.nan)
-    ability[finite], ability_sd[finite] = found.ability, np.sqrt(variance[:-1])
-    posterior, z = found.point.weights[data.item_group], nodes.z
-    expected = posterior @ z
-    return BlockEstimate(
-        ability=ability,
-        ability_sd=ability_sd,
-        part=part,
-        weak=components.cell_weak,
-        difficulty=found.sigma * expected,
-        difficulty_sd=found.sigma * np.sqrt(np.maximum(posterior @ z**2 - expected**2, 0.0)),
-        informative=informative,
-        uncertainty=uncertainty,
-        sigma=found.sigma,
-        sigma_sd=float(found.sigma * np.sqrt(variance[-1])) if not found.bound else np.nan,
-        log_likelihood=found.point.log_likelihood,
-        gradient=found.gradient,
-        converged=converged(found.gradient, inside),
-        typical_cells=typical_cells(answers, informative),
-        bound=found.bound,
+    rows = spread_rows(
+        interval,
+        curvature,
+        found,
+        lambda: floor.item_scores(data, found.point),
+        lambda: _replicates(data, nodes, found, curvature, weights, scale, tick),
     )
+    weak, group = components.cell_weak, data.item_group
+    return block_estimate(answers, finite, part, weak, found, nodes.z, group, rows, interval=interval)
 
 
 def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict[str, object]:

@@ -12,16 +12,8 @@ from maskedadv.design.collapse import group_rows
 from maskedadv.design.components import find_components
 from maskedadv.engines import Engine
 from maskedadv.fitting import marginal, newton
-from maskedadv.fitting.estimate import (
-    BlockEstimate,
-    alike,
-    beyond,
-    clustered,
-    converged,
-    covariance_factor,
-    start_abilities,
-    typical_cells,
-)
+from maskedadv.fitting.estimate import BlockEstimate, start_abilities
+from maskedadv.fitting.marginal_result import block_estimate, nothing_finite, spread_rows
 
 Array = NDArray[np.float64]
 
@@ -53,21 +45,16 @@ def fit_marginal(
         Abilities are relative to the mean difficulty of the population of items. `difficulty` is the
         posterior mean of each item's difficulty and `difficulty_sd` its posterior sd.
     """
-    n_cells = len(answers)
     components = find_components(answers)
     weak = components.cell_weak
     mean = np.nanmean(answers, axis=1)
     finite = np.flatnonzero((mean > 0) & (mean < 1))
-    ability = beyond(answers, np.zeros(n_cells, dtype=np.intp))
-    ability_sd = np.full(n_cells, np.nan)
-    part = np.full(n_cells, -1)
-    informative = ~alike(answers)
+    part = np.full(len(answers), -1)
     if not len(finite) or not components.finite_parts():
         # Answers in perfect order (Guttman) grow likelier without end as abilities and sigma grow together.
-        return nothing_finite(answers, ability, weak, informative)
+        return nothing_finite(answers, part, weak)
     part[finite] = weak[finite]
     inside = answers[finite]
-    n_items = answers.shape[1]
     item_group = group_rows(inside.T)
     margins = marginal.find_margins(inside, item_group)
     counts = np.bincount(item_group).astype(np.float64)
@@ -83,40 +70,15 @@ def fit_marginal(
     likelihood = newton.RaschLikelihood(margins, nodes, counts, cell_total)
     found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
 
-    free = slice(0, -1) if found.bound else slice(None)
-    curvature = marginal.information(margins, nodes, counts, found.point)
-    inverse = np.zeros_like(curvature)
-    inverse[free, free] = np.linalg.pinv(curvature[free, free], hermitian=True)
-    if interval == "robust":
-        spread = clustered(marginal.item_scores(margins, found.point, inside) @ inverse, n_items)
-    elif interval == "information":
-        spread = covariance_factor(inverse)
-    else:
-        spread = _replicates(inside, margins, nodes, found, curvature, weights, tick)
-    uncertainty = np.zeros((len(spread), n_cells))
-    uncertainty[:, finite] = spread[:, :-1]
-    variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
-    ability[finite], ability_sd[finite] = found.ability, np.sqrt(variance[:-1])
-
-    posterior, z = found.point.weights[item_group], nodes.z
-    expected = posterior @ z
-    return BlockEstimate(
-        ability=ability,
-        ability_sd=ability_sd,
-        part=part,
-        weak=weak,
-        difficulty=found.sigma * expected,
-        difficulty_sd=found.sigma * np.sqrt(np.maximum(posterior @ z**2 - expected**2, 0.0)),
-        informative=informative,
-        uncertainty=uncertainty,
-        sigma=found.sigma,
-        sigma_sd=float(found.sigma * np.sqrt(variance[-1])) if not found.bound else np.nan,
-        log_likelihood=found.point.log_likelihood,
-        gradient=found.gradient,
-        converged=converged(found.gradient, inside),
-        typical_cells=typical_cells(answers, informative),
-        bound=found.bound,
+    curvature = likelihood.information(found.point, found.ability, found.sigma)
+    rows = spread_rows(
+        interval,
+        curvature,
+        found,
+        lambda: marginal.item_scores(margins, found.point, inside),
+        lambda: _replicates(inside, margins, nodes, found, curvature, weights, tick),
     )
+    return block_estimate(answers, finite, part, weak, found, nodes.z, item_group, rows, interval=interval)
 
 
 def stan_data(
@@ -206,27 +168,3 @@ def _replicates(
         if one.gradient <= 1e-5 * max(1.0, float(cell_total.max())):
             out[k, free] = np.append(one.ability, np.log(one.sigma))
     return out
-
-
-def nothing_finite(
-    answers: Array, ability: Array, weak: NDArray[np.intp], informative: NDArray[np.bool_]
-) -> BlockEstimate:
-    """Every cell is all right or all wrong: no level is finite and σ cannot be estimated."""
-    n_cells, n_items = answers.shape
-    unknown = np.full(n_items, np.nan)
-    return BlockEstimate(
-        ability=ability,
-        ability_sd=np.full(n_cells, np.nan),
-        part=np.full(n_cells, -1),
-        weak=weak,
-        difficulty=unknown,
-        difficulty_sd=unknown,
-        informative=informative,
-        uncertainty=np.zeros((0, n_cells)),
-        sigma=np.nan,
-        sigma_sd=np.nan,
-        log_likelihood=np.nan,
-        gradient=0.0,
-        converged=True,
-        typical_cells=typical_cells(answers, informative),
-    )
