@@ -22,18 +22,12 @@ data {
   vector<lower=0>[I_cs] item_total_cs;
 }
 parameters {
-  matrix[centred ? J : 0, 4] ability_centred;
-  matrix[4, centred ? 0 : J] standard;
+#include functions/facet_parameters.stan
   sum_to_zero_vector[I_ca] difficulty_ca;  // logit
   sum_to_zero_vector[I_cs] difficulty_cs;
-  row_vector[4] facet_mean;
-  vector<lower=0>[4] facet_spread;
-  cholesky_factor_corr[4] correlation_root;
-  vector<lower=0>[2] sigma_b;              // sd of a subset's difficulties, logit
 }
 transformed parameters {
-  matrix[J, 4] ability = centred ? ability_centred
-                         : from_standard(standard, facet_mean, facet_spread, correlation_root);  // logit
+#include functions/facet_abilities.stan
 }
 model {
   vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';

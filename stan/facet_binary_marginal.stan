@@ -1,8 +1,7 @@
 /* The model of facet_binary.stan with the difficulties integrated out: a few hundred parameters whatever
    the number of items. Abilities are relative to the mean difficulty of the population of items; difficulties
    are drawn back from their exact conditional distribution afterwards, which moves the anchor to the items
-   asked.
-   In the centred form a subset's level has a parameter of its own, known less well than differences inside it. */
+   asked. */
 functions {
 #include functions/facet.stan
 #include functions/facet_marginal.stan
@@ -38,24 +37,10 @@ data {
   vector<lower=0>[2 * J] cell_total_cs;
 }
 parameters {
-  vector[centred ? 2 : 0] level;           // mean of a subset's cells, logit
-  sum_to_zero_vector[centred ? 2 * J : 1] departure_ca;  // of a cell from it
-  sum_to_zero_vector[centred ? 2 * J : 1] departure_cs;
-  matrix[4, centred ? 0 : J] standard;
-  row_vector[4] facet_departure;           // of a facet's mean from its level, or from 0
-  vector<lower=0>[4] facet_spread;
-  cholesky_factor_corr[4] correlation_root;
-  vector<lower=0>[2] sigma_b;              // sd of a subset's difficulties, logit
+#include functions/facet_parameters.stan
 }
 transformed parameters {
-  row_vector[4] facet_mean = facet_departure;
-  matrix[J, 4] ability;                    // logit
-  if (centred) {
-    facet_mean += [level[1], level[1], level[2], level[2]];
-    ability = append_col(to_matrix(level[1] + departure_ca, J, 2), to_matrix(level[2] + departure_cs, J, 2));
-  } else {
-    ability = from_standard(standard, facet_mean, facet_spread, correlation_root);
-  }
+#include functions/facet_abilities.stan
 }
 model {
   vector[2] level_variance = [0, 0]';      // the anchor is the population of items

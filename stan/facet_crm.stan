@@ -17,22 +17,19 @@ data {
   vector[I_ca] item_total_ca;
   vector[I_cs] item_total_cs;
   vector<lower=0>[2] sum_of_squares;       // of a subset's responses
+  vector[2] rough_log_noise;
+  vector<lower=0>[2] log_noise_error;
   vector<lower=0>[2] prior_noise;          // median and log-sd of the noise
 }
 parameters {
-  matrix[centred ? J : 0, 4] ability_centred;
-  matrix[4, centred ? 0 : J] standard;
+#include functions/facet_parameters.stan
   sum_to_zero_vector[I_ca] difficulty_ca;  // logit
   sum_to_zero_vector[I_cs] difficulty_cs;
-  row_vector[4] facet_mean;
-  vector<lower=0>[4] facet_spread;
-  cholesky_factor_corr[4] correlation_root;
-  vector<lower=0>[2] sigma_b;              // sd of a subset's difficulties, logit
-  vector<lower=0>[2] noise;                // sd of a response, logit
+  vector<offset=rough_log_noise, multiplier=log_noise_error>[2] log_noise;  // of the sd of a response
 }
 transformed parameters {
-  matrix[J, 4] ability = centred ? ability_centred
-                         : from_standard(standard, facet_mean, facet_spread, correlation_root);  // logit
+  vector[2] noise = exp(log_noise);        // logit
+#include functions/facet_abilities.stan
 }
 model {
   vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';
@@ -43,7 +40,7 @@ model {
                         item_total_cs, sum_of_squares[2]);
   target += anchored_normal_lpdf(difficulty_ca | spread[1]);
   target += anchored_normal_lpdf(difficulty_cs | spread[2]);
-  noise ~ lognormal(log(prior_noise[1]), prior_noise[2]);
+  log_noise ~ normal(log(prior_noise[1]), prior_noise[2]);
 #include functions/facet_priors.stan
 }
 generated quantities {

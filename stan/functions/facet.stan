@@ -1,18 +1,36 @@
 /* One locale. A model's abilities stand in a row of four cells, "facets":
-   1 CA local, 2 CA pivot, 3 CS local, 4 CS pivot. */
+   1 CA local, 2 CA pivot, 3 CS local, 4 CS pivot. Over models they are jointly normal; `root` is the Cholesky
+   factor of their covariance.
 
-/* Every model's four abilities jointly normal: mean and spread per facet, `root` the Cholesky factor of
-   their correlations. */
-real facets_lpdf(matrix ability, row_vector mean, vector spread, matrix root) {
-  int J = rows(ability);
-  matrix[4, J] z = mdivide_left_tri_low(diag_pre_multiply(spread, root), (ability - rep_matrix(mean, J))');
-  return -0.5 * sum(square(z)) - J * (sum(log(spread)) + sum(log(diagonal(root)))) - 2 * J * log(2 * pi());
+   How the abilities are parametrised changes no posterior but decides how well it is sampled. A facet's J
+   abilities are their mean and departures from it (J - 1 dimensions). Given the hyperparameters and rough
+   estimates of the departures with known variances, the departures would be normal with precision
+   inverse(root root') + inverse(rough variances); they are the mean of that distribution plus its root times
+   `standard`, which therefore is about standard normal whatever the answers say: the centred form where they
+   say much, the non-centred one where they say little, direction by direction. */
+
+/* Cholesky factor of the precision of a model's departures given their rough estimates. */
+matrix precision_root(matrix root, vector rough_variance) {
+  matrix[4, 4] inverse_root = mdivide_left_tri_low(root, identity_matrix(4));
+  return cholesky_decompose(add_diag(crossprod(inverse_root), inv(rough_variance)));
 }
 
-/* The same distribution from standard normals (4 x J): the form that samples well when answers say little
-   about a single ability, as the centred one does when they say much. */
-matrix from_standard(matrix standard, row_vector mean, vector spread, matrix root) {
-  return rep_matrix(mean, cols(standard)) + (diag_pre_multiply(spread, root) * standard)';
+/* Departures (4 x J) from standard ones; rows of both and of `rough` sum to zero. */
+matrix departures(array[] vector standard, matrix rough, vector rough_variance, matrix precision) {
+  matrix[4, cols(rough)] u = [standard[1]', standard[2]', standard[3]', standard[4]'];
+  u += mdivide_left_tri_low(precision, diag_pre_multiply(inv(rough_variance), rough));
+  return mdivide_right_tri_low(u', precision)';
+}
+
+/* Density of the standard departures: that of the departures and the Jacobian, both in J - 1 dimensions. */
+real departures_lpdf(matrix departure, matrix root, matrix precision) {
+  real log_volume = sum(log(diagonal(root))) + sum(log(diagonal(precision)));
+  return -0.5 * sum(square(mdivide_left_tri_low(root, departure))) - (cols(departure) - 1) * log_volume;
+}
+
+/* Means over models of the four facets: a subset's level, plus or minus half the gap. */
+row_vector facet_means(vector level, vector gap) {
+  return [level[1] + gap[1] / 2, level[1] - gap[1] / 2, level[2] + gap[2] / 2, level[2] - gap[2] / 2];
 }
 
 /* Cells of one subset in the order of its rows of data: local of every model, then pivot. */

@@ -1,6 +1,14 @@
   int<lower=1> J;                          // models
   array[2] vector<lower=0, upper=1>[J] paired;  // per subset: models answered in both languages
-  int<lower=0, upper=1> centred;           // the form of the abilities' distribution; same posterior
+  matrix[4, J] rough;                      // rough departures of abilities from their facet's mean
+  vector<lower=0>[4] rough_variance;       // their error variances
+  vector[2] rough_level;                   // rough estimates and errors, per subset
+  vector<lower=0>[2] level_error;
+  vector[2] rough_gap;
+  vector<lower=0>[2] gap_error;
+  vector[2] rough_log_sigma;
+  vector<lower=0>[2] log_sigma_error;
+  real<lower=0> log_spread_error;
   // Priors; docs/priors.md gives the reasons.
   real<lower=0> prior_level;               // sd of the mean ability of a subset
   real<lower=0> prior_gap;                 // sd of the mean gap of a subset

@@ -38,10 +38,10 @@ def test_joint_and_marginal_agree_on_a_small_table_with_a_missing_cell_and_holes
     table = simulate.table(3, (10, 8), missing=0.15, seed=6)
     lacks = (table["model"] == "m1") & (table["language"] == "zh") & (table["subset"] == "CS")
     names = ["contrast", "mean_contrast", "ability", "difficulty", "sigma_b", "facet_mean"]
-    _agree(layout_of(table[~lacks], "zh"), names, Sampler(warmup=500, draws=2000))
+    _agree(layout_of(table[~lacks], "zh"), names, Sampler(warmup=500, draws=5000))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("locale", "missing"), [("zh", 0.0), ("sw", 0.0), ("de", 0.3)])
 def test_joint_and_marginal_agree_on_real_outcomes(locale: str, missing: float):
-    _agree(real(locale, missing=missing), ["contrast", "mean_contrast", "ability"], Sampler(draws=2500))
+    _agree(real(locale, missing=missing), ["contrast", "mean_contrast", "ability"], Sampler(draws=4000))

@@ -29,9 +29,8 @@ from maskedadv.results import Fit
 
 _PROGRAM_OF = (
     ("noise", "facet_crm", "joint"),
-    ("departure_ca", "facet_binary_marginal", "marginal"),
-    ("ability_centred", "facet_binary", "joint"),
     ("difficulty_ca", "facet_binary", "joint"),
+    ("ability", "facet_binary_marginal", "marginal"),
 )
 
 

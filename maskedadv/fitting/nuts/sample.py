@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.engines import Chains, Sampler, choose_engine
-from maskedadv.fitting.nuts.choose import joint_cost, marginal_cost, prefer_centred, too_many_patterns
+from maskedadv.fitting.nuts.choose import joint_cost, marginal_cost, too_many_patterns
 from maskedadv.fitting.nuts.grid import Grid, build_grid
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
@@ -42,7 +42,6 @@ class Task:
     seed: int
     threads: int | None = None
     marginal_at_any_cost: bool = False
-    centred: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -77,17 +76,13 @@ def make_plan(task: Task) -> Plan:
     if grids is not None:
         starts = (at_sigma(first, grids[0].sigma), at_sigma(second, grids[1].sigma))
     seed = locale_seed(task.seed, layout.locale)
-    n_models = len(layout.models)
-    centred = task.centred
-    if centred is None:
-        centred = prefer_centred(layout, starts, task.priors, continuous=continuous)
     if grids is not None:
         program = "facet_binary_marginal"
-        data = marginal_data(layout, task.priors, grids, centred=centred)
+        data = marginal_data(layout, task.priors, starts, grids)
     else:
         program = "facet_crm" if continuous else "facet_binary"
-        data = explicit_data(layout, task.priors, continuous=continuous, centred=centred)
-    inits = jittered(program, starts, n_models, centred=centred, seed=seed, chains=task.chains)
+        data = explicit_data(layout, task.priors, starts, continuous=continuous)
+    inits = jittered(program, starts, seed=seed, chains=task.chains)
     return Plan(program, estimator, why, data, inits, grids, seed)
 
 

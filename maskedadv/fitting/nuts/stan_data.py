@@ -9,13 +9,16 @@ import numpy as np
 from maskedadv.fitting.nuts.grid import Grid
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
+from maskedadv.fitting.nuts.starts import Start, rough_departures
 
 SUFFIXES = ("ca", "cs")
 
 
-def explicit_data(layout: Layout, priors: Priors, *, continuous: bool, centred: bool) -> dict[str, Any]:
+def explicit_data(
+    layout: Layout, priors: Priors, starts: tuple[Start, Start], *, continuous: bool
+) -> dict[str, Any]:
     """Data of `facet_binary.stan`, or of `facet_crm.stan` for continuous responses."""
-    data = _common(layout, priors, centred)
+    data = _common(layout, priors, starts, population=False)
     squares = []
     for name, answers in zip(SUFFIXES, layout.answers, strict=True):
         # A subset without items comes as one item that nobody saw: Stan has no empty sum-to-zero vector.
@@ -29,15 +32,18 @@ def explicit_data(layout: Layout, priors: Priors, *, continuous: bool, centred: 
         squares.append(float((value**2).sum()))
     if continuous:
         data["sum_of_squares"] = np.array(squares)
+        data["rough_log_noise"] = np.log([s.noise for s in starts])
+        count = np.array([(~np.isnan(a)).sum() for a in layout.answers])
+        data["log_noise_error"] = np.minimum(priors.noise_log_sd, 1.0 / np.sqrt(2.0 * count + 1.0))
         data["prior_noise"] = np.array([priors.noise, priors.noise_log_sd])
     return data
 
 
 def marginal_data(
-    layout: Layout, priors: Priors, grids: tuple[Grid, Grid], *, centred: bool
+    layout: Layout, priors: Priors, starts: tuple[Start, Start], grids: tuple[Grid, Grid]
 ) -> dict[str, Any]:
     """Data of `facet_binary_marginal.stan`."""
-    data = _common(layout, priors, centred)
+    data = _common(layout, priors, starts, population=True)
     data["n_items"] = [max(1, a.shape[1]) for a in layout.answers]
     data["factors"] = min(_factors(layout, g) for g in grids)
     for name, answers, grid in zip(SUFFIXES, layout.answers, grids, strict=True):
@@ -59,11 +65,28 @@ def marginal_data(
     return data
 
 
-def _common(layout: Layout, priors: Priors, centred: bool) -> dict[str, Any]:
+def _common(
+    layout: Layout, priors: Priors, starts: tuple[Start, Start], *, population: bool
+) -> dict[str, Any]:
+    """Data that all programs share; `population`: levels are relative to the population of items."""
+    rough, variance = rough_departures(starts)
+    means = np.array([s.ability.reshape(2, -1).mean(axis=1) for s in starts])
+    sigma = np.array([s.sigma for s in starts])
+    n_models, n_items = len(layout.models), np.array([max(1, a.shape[1]) for a in layout.answers])
+    error = variance.reshape(2, 2).mean(axis=1) / n_models
+    level_variance = error / 2 + (sigma**2 / n_items if population else 0.0)
     return {
-        "J": len(layout.models),
+        "J": n_models,
         "paired": layout.paired.astype(np.float64),
-        "centred": int(centred),
+        "rough": rough,
+        "rough_variance": variance,
+        "rough_level": means.mean(axis=1),
+        "level_error": np.minimum(priors.level, np.sqrt(level_variance)),
+        "rough_gap": means[:, 0] - means[:, 1],
+        "gap_error": np.minimum(priors.gap, np.sqrt(2 * error)),
+        "rough_log_sigma": np.log(sigma),
+        "log_sigma_error": np.minimum(priors.difficulty_log_sd, 1.0 / np.sqrt(2.0 * n_items)),
+        "log_spread_error": min(priors.spread_log_sd, 1.0 / np.sqrt(2.0 * n_models)),
         "prior_level": priors.level,
         "prior_gap": priors.gap,
         "prior_spread": np.array([priors.spread, priors.spread_log_sd]),

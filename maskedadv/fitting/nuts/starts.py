@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from maskedadv.fitting.estimate import start_abilities
 
@@ -16,6 +17,9 @@ Array = NDArray[np.float64]
 
 _SHRINK = (16 * np.sqrt(3) / (15 * np.pi)) ** 2
 """A logit averaged over a normal of variance v is flatter by sqrt(1 + _SHRINK v) (Zeger et al. 1988)."""
+
+UNKNOWN = 100.0
+"""Error variance of abilities without answers."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,14 @@ class Start:
     ----------
     ability : shape (2J,); cells without answers get the mean of the others
     difficulty : shape (I,), sums to zero
+    variance : shape (2,), error variance of a typical local and of a typical pivot ability
     sigma : sd of the difficulties
     noise : sd of a response around ability − difficulty (continuous responses), else 1
     """
 
     ability: Array
     difficulty: Array
+    variance: Array
     sigma: float
     noise: float
 
@@ -39,7 +45,7 @@ class Start:
 def rough(answers: Array, *, continuous: bool) -> Start:
     """Rough estimates from row and column means of one subset, shape (2J, I)."""
     if not answers.shape[1]:
-        return Start(np.zeros(len(answers)), np.zeros(1), 1.0, 1.0)
+        return Start(np.zeros(len(answers)), np.zeros(1), np.full(2, UNKNOWN), 1.0, 1.0)
     seen = ~np.isnan(answers)
     has = seen.any(axis=1)
     if continuous:
@@ -50,19 +56,22 @@ def rough(answers: Array, *, continuous: bool) -> Start:
         difficulty = column.mean() - column
         residual = answers - ability[:, None] + difficulty
         noise = float(np.clip(np.nanstd(residual), 0.1, 50.0))
+        error = noise**2 / np.maximum(seen.sum(axis=1), 1)
         sigma = float(np.clip(difficulty.std(), 0.05, 20.0))
     else:
         cell, item = start_abilities(answers), -start_abilities(answers.T)
         count = seen.sum(axis=0)
         p = (np.where(seen, answers, 0.0).sum(axis=0) + 0.5) / (count + 1.0)
-        error = float(np.mean(1.0 / ((count + 1.0) * p * (1.0 - p))))
-        flat = max(float(item.var()) - error, 0.05)
+        flat = max(float(item.var()) - float(np.mean(1.0 / ((count + 1.0) * p * (1.0 - p)))), 0.05)
         spread = float(cell[has].var()) if has.any() else 0.0
         sigma = float(np.clip(np.sqrt(flat * (1 + _SHRINK * spread)), 0.1, 8.0))
-        ability = cell * np.sqrt(1 + _SHRINK * sigma**2)
+        ability = cell * flattened(sigma)
+        error = flattened(sigma) ** 2 / ((seen.sum(axis=1) + 1.0) * expit(cell) * expit(-cell))
         difficulty, noise = (item - item.mean()) * np.sqrt(1 + _SHRINK * spread), 1.0
     ability = np.where(has, ability, ability[has].mean() if has.any() else 0.0)
-    return Start(ability, difficulty - difficulty.mean(), sigma, noise)
+    error = np.where(has, error, np.nan).reshape(2, -1)
+    variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in error])
+    return Start(ability, difficulty - difficulty.mean(), variance, sigma, noise)
 
 
 def flattened(sigma: float) -> float:
@@ -72,40 +81,41 @@ def flattened(sigma: float) -> float:
 
 def at_sigma(start: Start, sigma: float) -> Start:
     """The same start under another sd of the difficulties."""
-    return replace(start, ability=start.ability * flattened(sigma) / flattened(start.sigma), sigma=sigma)
+    factor = flattened(sigma) / flattened(start.sigma)
+    return replace(start, ability=start.ability * factor, variance=start.variance * factor**2, sigma=sigma)
+
+
+def rough_departures(starts: tuple[Start, Start]) -> tuple[Array, Array]:
+    """Departures of abilities from their facet's mean, shape (4, J), and their error variances (4,)."""
+    ability = np.concatenate([s.ability.reshape(2, -1) for s in starts])
+    return ability - ability.mean(axis=1, keepdims=True), np.concatenate([s.variance for s in starts])
 
 
 def jittered(
-    program: str, starts: tuple[Start, Start], n_models: int, *, centred: bool, seed: int, chains: int
+    program: str, starts: tuple[Start, Start], *, seed: int, chains: int
 ) -> list[dict[str, Array | float]]:
     """Starting values of a program's parameters, one set a chain, on the constrained scale."""
+    departure, _ = rough_departures(starts)
+    mean = np.array([s.ability.reshape(2, -1).mean(axis=1) for s in starts])
+    spread = departure.std(axis=1) if departure.shape[1] > 1 else np.full(4, 0.5)
     out: list[dict[str, Array | float]] = []
     for chain in range(chains):
         rng = np.random.default_rng([seed, chain])
-        cells = [s.ability + rng.normal(0.0, 0.2, len(s.ability)) + rng.normal(0.0, 0.2) for s in starts]
-        ability = np.concatenate([c.reshape(2, n_models).T for c in cells], axis=1)
-        mean = ability.mean(axis=0)
-        spread = ability.std(axis=0) if n_models > 1 else np.full(4, 0.5)
-        spread = np.clip(spread, 0.2, 5.0) * np.exp(rng.normal(0.0, 0.2, 4))
+        standard = rng.normal(0.0, 0.5, departure.shape)
         values: dict[str, Array | float] = {
-            "facet_spread": spread,
+            "level": mean.mean(axis=1) + rng.normal(0.0, 0.2, 2),
+            "gap": mean[:, 0] - mean[:, 1] + rng.normal(0.0, 0.2, 2),
+            "standard": standard - standard.mean(axis=1, keepdims=True),
+            "facet_offset": rng.normal(0.0, 0.5, 4),
+            "log_spread": np.log(np.clip(spread, 0.2, 5.0)) + rng.normal(0.0, 0.2, 4),
             "correlation_root": np.eye(4),
-            "sigma_b": np.array([s.sigma for s in starts]) * np.exp(rng.normal(0.0, 0.1, 2)),
-            "standard": np.empty((4, 0)) if centred else ((ability - mean) / spread).T,
+            "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
         }
-        if program == "facet_binary_marginal":
-            level = np.array([ability[:, :2].mean(), ability[:, 2:].mean()])
-            values["level"] = level if centred else np.empty(0)
-            values["facet_departure"] = mean - np.repeat(level, 2) if centred else mean
-            for name, cell in zip(("departure_ca", "departure_cs"), cells, strict=True):
-                values[name] = cell - cell.mean() if centred else np.zeros(1)
-        else:
-            values["ability_centred"] = ability if centred else np.empty((0, 4))
-            values["facet_mean"] = mean
+        if program != "facet_binary_marginal":
             for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
                 b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
                 values[name] = b - b.mean()
         if program == "facet_crm":
-            values["noise"] = np.array([s.noise for s in starts])
+            values["log_noise"] = np.log([s.noise for s in starts]) + rng.normal(0.0, 0.1, 2)
         out.append(values)
     return out
