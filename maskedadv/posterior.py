@@ -20,6 +20,9 @@ from maskedadv.responses import SUBSETS
 
 Array = NDArray[np.float64]
 
+POSTERIOR_FOLDER, FLOOR_FOLDER = "posterior", "posterior-floor"
+"""Folders of a result with one ArviZ file per locale, without and with the guessing floor."""
+
 FACETS = ("CA local", "CA pivot", "CS local", "CS pivot")
 
 
@@ -29,8 +32,9 @@ class Draws:
 
     Attributes
     ----------
-    ability : (…, J, 2 subsets, 2 queries), logit, against the mean difficulty of the items asked
-    difficulty : (…, I) of CA items, then CS items
+    ability : (…, J, 2 subsets, 2 queries), logit, against the mean difficulty of the items asked (with a
+        guessing floor: of the population of items)
+    difficulty : (…, I) of CA items, then CS items; None with a guessing floor
     facet_mean, facet_spread : (…, 2 subsets, 2 queries)
     correlation : (…, 4, 4)
     sigma_b : (…, 2)
@@ -40,7 +44,7 @@ class Draws:
     """
 
     ability: Array
-    difficulty: Array
+    difficulty: Array | None
     facet_mean: Array
     facet_spread: Array
     correlation: Array
@@ -104,8 +108,9 @@ def build_tree(
         "facet_spread": ((*at, "subset", "query"), draws.facet_spread),
         "correlation": ((*at, "facet", "other_facet"), draws.correlation),
         "sigma_b": ((*at, "subset"), draws.sigma_b),
-        "difficulty": ((*at, "item"), draws.difficulty.astype(np.float32)),
     }
+    if draws.difficulty is not None:
+        posterior["difficulty"] = ((*at, "item"), draws.difficulty.astype(np.float32))
     if draws.noise is not None:
         posterior["noise"] = ((*at, "subset"), draws.noise)
     text = {
@@ -239,17 +244,41 @@ class Posterior:
             raise NotAResult(_damaged(self.source, error)) from error
 
 
-def stack_draws(posteriors: Mapping[str, Posterior], name: str, models: xr.DataArray) -> xr.DataArray:
-    """Draws of a gap or of the abilities of all locales, on one model axis; see `Fit.draws`."""
+def stack_draws(
+    posteriors: Mapping[str, Posterior], name: str, cube: xr.Dataset, *, linked: bool = False
+) -> xr.DataArray:
+    """Draws of a gap or of the abilities of all locales, on one model axis; see `Fit.draws`.
+
+    Parameters
+    ----------
+    cube : the result's cube under one variant; gaps without an estimate there have no draws
+    linked : whether CS gaps are to be put on the CA scale, draw by draw
+    """
     if name not in (*GAPS, "ability"):
         raise BadSetting(f"draws of {name!r} are not kept together; choose from {', '.join(GAPS)}, ability.")
     parts = []
-    for posterior in posteriors.values():
-        own = posterior.variable("ability" if name == "ability" else "contrast")
+    for locale, posterior in posteriors.items():
+        if name == "ability":
+            own = posterior.variable("ability")
+        else:
+            own = _gaps(posterior, linked=linked).sel(gap=name, drop=True)
+        own = own.reindex(model=cube["model"].values)
         if name != "ability":
-            own = own.sel(gap=name, drop=True)
-        parts.append(own.reindex(model=models.values))
+            known = cube["estimate"].sel(locale=locale, gap=name, drop=True).notnull()
+            own = own.where(known).transpose(*own.dims)
+        parts.append(own)
     axis = xr.DataArray(np.array(list(posteriors), dtype=object), dims="locale", name="locale")
     stacked = xr.concat(parts, dim=axis).rename(name)
     stacked.attrs = {"long_name": name, "units": "logit"}
     return stacked
+
+
+def _gaps(posterior: Posterior, *, linked: bool) -> xr.DataArray:
+    """Draws of the gaps; linked ones are local_gap/λ and local_gap/λ − global_gap with every draw's own λ."""
+    gaps = posterior.variable("contrast")
+    if not linked:
+        return gaps
+    spread = posterior.variable("facet_spread").sel(query="pivot", drop=True)
+    ratio = spread.sel(subset="CS", drop=True) / spread.sel(subset="CA", drop=True)
+    one, local = gaps.sel(gap="global_gap", drop=True), gaps.sel(gap="local_gap", drop=True) / ratio
+    return xr.concat([one, local, local - one], dim=gaps["gap"]).transpose(*gaps.dims)

@@ -29,6 +29,21 @@ COLUMNS = (
     "n_items_cs",
     "note",
 )
+LINK_COLUMNS = (
+    "locale",
+    "variant",
+    "ratio",
+    "lower",
+    "upper",
+    "slope",
+    "correlation",
+    "models",
+    "common_ratio",
+    "common_lower",
+    "common_upper",
+    "common_p",
+    "note",
+)
 MEAN = "(mean over models)"
 
 
@@ -53,6 +68,8 @@ class Fit:
         NUTS: the posterior of every locale as ArviZ groups, in memory or in its file; else empty.
     variant_uncertainty
         As `uncertainty`, for every variant but `plain`.
+    floor_posteriors
+        As `posteriors`, of the model with the guessing floor; empty where it was not fitted.
     """
 
     settings: Settings
@@ -62,6 +79,7 @@ class Fit:
     info: dict[str, Any]
     posteriors: dict[str, Posterior] = field(default_factory=dict)
     variant_uncertainty: dict[str, dict[str, Uncertainty]] = field(default_factory=dict)
+    floor_posteriors: dict[str, Posterior] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -181,11 +199,24 @@ class Fit:
                 parts.append(frame)
         return pd.concat(parts, ignore_index=True)
 
+    def links(self) -> pd.DataFrame:
+        """The scale links, one row per locale and linked variant; empty where there are none.
+
+        Returns
+        -------
+        DataFrame with the columns locale, variant, ratio (λ, of the spreads of the models' pivot-language
+        abilities on CS and CA), lower, upper (95%), slope (orthogonal regression of CS on CA), correlation,
+        models, common_ratio, common_lower, common_upper (λ if every model has one pivot-language ability for
+        both pools), common_p (p-value of that assumption), note.
+        """
+        rows = [{**v, "note": v["reason"] or v["common_reason"]} for v in self.info.get("links", [])]
+        return pd.DataFrame(rows, columns=list(LINK_COLUMNS))
+
     def _variant(self, name: str) -> xr.Dataset:
         _chosen("variant", name, self.variants)
         return self.cube.sel(variant=name, drop=True) if "variant" in self.cube.dims else self.cube
 
-    def draws(self, name: str) -> xr.DataArray:
+    def draws(self, name: str, *, variant: str = "plain") -> xr.DataArray:
         """Posterior draws of a gap or an ability, NUTS only.
 
         Parameters
@@ -194,6 +225,8 @@ class Fit:
             `global_gap`, `local_gap`, `knowledge_gap`: logit, dims (locale, chain, draw, model). `ability`:
             logit, dims (locale, chain, draw, model, subset, query). NaN where a model has no such draws.
             Everything else a locale's posterior holds is in `posteriors[locale].tree()`.
+        variant
+            A variant that the result holds; linked gaps are linked draw by draw.
 
         Raises
         ------
@@ -206,7 +239,9 @@ class Fit:
             raise BadSetting(
                 f"a result of method '{self.settings.method}' has no draws; fit with method 'nuts'."
             )
-        return stack_draws(self.posteriors, name, self.cube["model"])
+        own = self._variant(variant)
+        source = self.floor_posteriors if variant.startswith("floor") else self.posteriors
+        return stack_draws(source, name, own, linked="linked" in variant)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the result folder (whole or not at all); see `maskedadv.load`.

@@ -18,7 +18,7 @@ from maskedadv.contrasts import Uncertainty
 from maskedadv.errors import NotAResult
 from maskedadv.fitting.settings import Settings
 from maskedadv.outputs import check_folder, whole_folder
-from maskedadv.posterior import Posterior, file_names, write_tree
+from maskedadv.posterior import FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
 from maskedadv.results import Fit
 
 FORMAT = 1
@@ -45,7 +45,9 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
             _save_uncertainty(own, models, partial / _variant_file(variant))
         if fit.variant_uncertainty:
             fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
-        _save_posteriors(fit, partial / "posterior")
+            fit.links().to_csv(partial / "links.csv", index=False)
+        _save_posteriors(fit.posteriors, partial / POSTERIOR_FOLDER)
+        _save_posteriors(fit.floor_posteriors, partial / FLOOR_FOLDER)
         text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
     return path.resolve()
@@ -53,7 +55,15 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
 
 def _is_ours(name: str) -> bool:
     """Names that a result folder may hold of our making."""
-    fixed = {"fit.json", "cube.nc", "gaps.csv", "variants.csv", "items.parquet", "posterior"}
+    fixed = {
+        "fit.json",
+        "cube.nc",
+        "gaps.csv",
+        "variants.csv",
+        "items.parquet",
+        POSTERIOR_FOLDER,
+        FLOOR_FOLDER,
+    }
     return name in fixed or name.startswith("uncertainty")
 
 
@@ -112,10 +122,13 @@ def load(path: str | Path) -> Fit:
         uncertainty = _load_uncertainty(folder / "uncertainty.nc")
         variants = [str(v) for v in cube["variant"].values[1:]] if "variant" in cube.dims else []
         others = {v: _load_uncertainty(folder / _variant_file(v)) for v in variants}
-        posteriors = _load_posteriors(folder, settings, info["locales"])
+        nuts = settings.method == "nuts"
+        posteriors = _load_posteriors(folder, POSTERIOR_FOLDER, info["locales"]) if nuts else {}
+        floored = nuts and "floor" in variants
+        floor_posteriors = _load_posteriors(folder, FLOOR_FOLDER, info["locales"]) if floored else {}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
-    return Fit(settings, cube, items, uncertainty, info, posteriors, others)
+    return Fit(settings, cube, items, uncertainty, info, posteriors, others, floor_posteriors)
 
 
 def _as_objects(data: xr.Dataset) -> xr.Dataset:
@@ -164,10 +177,10 @@ def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
     return out
 
 
-def _save_posteriors(fit: Fit, folder: Path) -> None:
+def _save_posteriors(posteriors: dict[str, Posterior], folder: Path) -> None:
     """One ArviZ file per locale; files that exist already are linked, where the system can."""
-    names = file_names(list(fit.posteriors))
-    for locale, posterior in fit.posteriors.items():
+    names = file_names(list(posteriors))
+    for locale, posterior in posteriors.items():
         if isinstance(posterior.source, Path):
             folder.mkdir(exist_ok=True)
             try:
@@ -178,12 +191,10 @@ def _save_posteriors(fit: Fit, folder: Path) -> None:
             write_tree(posterior.source, folder / names[locale])
 
 
-def _load_posteriors(folder: Path, settings: Settings, locales: list[str]) -> dict[str, Posterior]:
+def _load_posteriors(folder: Path, name: str, locales: list[str]) -> dict[str, Posterior]:
     """Posteriors stay in their files until they are asked for."""
-    if settings.method != "nuts":
-        return {}
-    names = file_names(locales)
-    missing = [name for name in names.values() if not (folder / "posterior" / name).is_file()]
+    files = file_names(locales)
+    missing = [file for file in files.values() if not (folder / name / file).is_file()]
     if missing:
-        raise NotAResult(f"{folder} lacks posterior/{missing[0]}; fit again.")
-    return {k: Posterior(folder.absolute() / "posterior" / name) for k, name in names.items()}
+        raise NotAResult(f"{folder} lacks {name}/{missing[0]}; fit again.")
+    return {k: Posterior(folder.absolute() / name / file) for k, file in files.items()}

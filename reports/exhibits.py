@@ -168,6 +168,8 @@ def _variants(s: Source, title: str) -> list[Exhibit]:
     )
     text = captions.variants(means, shares)
     tables = {"variant-means": means, "variant-shares": shares}
+    if len(links := s.fit.links()):
+        tables["links"] = links
     return [Exhibit("variants", title, text, text, figure, tables)]
 
 

@@ -34,13 +34,17 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
         from maskedadv.diagnostics.plots import write_plots
         from maskedadv.posterior import file_names
 
-        for locale, name in file_names(list(fit.posteriors)).items():
-            for path in write_plots(fit.posteriors[locale].tree(), locale, plots / Path(name).stem):
-                click.echo(f"wrote {path}", err=True)
+        for suffix, posteriors in (("", fit.posteriors), ("-floor", fit.floor_posteriors)):
+            for locale, name in file_names(list(posteriors)).items():
+                title = f"{locale} (floor)" if suffix else locale
+                folder = plots / f"{Path(name).stem}{suffix}"
+                for path in write_plots(posteriors[locale].tree(), title, folder):
+                    click.echo(f"wrote {path}", err=True)
     if as_json:
         rows = [
             {
                 "locale": v.locale,
+                "variant": v.variant,
                 "verdict": v.verdict,
                 "findings": [asdict(f) for f in v.findings],
                 **asdict(v.measures),
@@ -56,7 +60,7 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
             least = min(m.ess_bulk_all, m.ess_tail_all)
             table.append(
                 [
-                    v.locale,
+                    v.label,
                     v.verdict,
                     number(m.rhat_gaps, 3),
                     number(m.rhat_all, 3),
@@ -72,6 +76,6 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
         click.echo("R-hat, ESS and MCSE are the worst over all gaps; 'all' over every quantity.")
         for v in found:
             for f in v.findings:
-                text = f"{clean(v.locale)}: {f.level}: {clean(f.reason)}. Remedy: {f.remedy}."
+                text = f"{clean(v.label)}: {f.level}: {clean(f.reason)}. Remedy: {f.remedy}."
                 click.echo(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
     return EXIT_DO_NOT_USE if any(v.verdict == DO_NOT_USE for v in found) else 0

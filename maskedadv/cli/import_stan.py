@@ -15,6 +15,8 @@ def _sampling_options(command: Any) -> Any:
         click.option("--prior", "priors", multiple=True, metavar="NAME=NUMBER", help="As for fit."),
         click.option("--seed", type=int, default=1, show_default=True),
         click.option("--response", type=click.Choice(["binary", "crm"]), default="binary", show_default=True),
+        click.option("--guessing", default="auto", show_default=True, help="As for fit."),
+        click.option("--options", type=int, help="As for fit."),
         table_options,
     ):
         command = option(command)
@@ -38,10 +40,13 @@ def export_command(
     min_accuracy: float,
     seed: int,
     priors: tuple[str, ...],
+    guessing: str,
+    options: int | None,
 ) -> None:
     """Write what CmdStan needs to sample the locales of RESPONSES: program, data and starting values.
 
-    Sample there, keep the CSV files, and read them here with `maskedadv import-stan`.
+    Where options are known, a second folder per locale holds the program with the guessing floor. Sample
+    there, keep the CSV files, and read them here with `maskedadv import-stan`.
     """
     from maskedadv.design.blocks import choose_locales
     from maskedadv.fitting.nuts.exchange import write_stan
@@ -60,6 +65,8 @@ def export_command(
         seed=seed,
         chains=chains,
         priors=parse_priors(priors),
+        guessing=guessing,
+        options=options,
     )
     for folder in write_stan(table, settings, output):
         click.echo(folder)
@@ -69,6 +76,12 @@ def export_command(
 @responses_argument
 @click.argument("csv", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the result.")
+@click.option(
+    "--floor-csv",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A chain's file of the program with the guessing floor; once per chain.",
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="Coverage of the intervals.")
 @click.option("--overwrite", is_flag=True, help="Replace another result in the folder.")
 @_sampling_options
@@ -76,6 +89,7 @@ def import_command(
     responses: str,
     csv: tuple[Path, ...],
     output: Path,
+    floor_csv: tuple[Path, ...],
     level: float,
     overwrite: bool,
     response: str,
@@ -84,6 +98,8 @@ def import_command(
     min_accuracy: float,
     seed: int,
     priors: tuple[str, ...],
+    guessing: str,
+    options: int | None,
 ) -> None:
     """Make a result of the Stan CSV files of one locale's chains, sampled elsewhere from our programs.
 
@@ -109,8 +125,10 @@ def import_command(
         level=level,
         seed=seed,
         priors=parse_priors(priors),
+        guessing=guessing,
+        options=options,
     )
-    result = read_stan(read_responses(responses), settings, csv)
+    result = read_stan(read_responses(responses), settings, csv, floor_csv)
     result.save(output, overwrite=overwrite)
     for warning in result.warnings:
         click.echo(f"Warning: {warning}", err=True)

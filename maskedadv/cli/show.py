@@ -80,4 +80,36 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     lines = ["Knowledge gap under other assumptions (logit, standard deviation in brackets):", ""]
     lines.append(format_table(["locale", "model", *names], rows, left=(0, 1)))
     lines += ["", *(wrap(t) for t in read_variants(fit))]
+    links = fit.links()
+    if models and links["ratio"].notna().any():
+        lines += ["", link_text(links, fit.settings.pivot)]
     return "\n".join(lines)
+
+
+def link_text(links: pd.DataFrame, pivot: str) -> str:
+    """The links of every locale and variant, in 80 columns."""
+    rows = [
+        [
+            r["locale"],
+            r["variant"],
+            number(r["ratio"]),
+            f"[{number(r['lower'])}, {number(r['upper'])}]",
+            number(r["slope"]),
+            number(r["correlation"]),
+            f"{number(r['common_ratio'])} ({probability(r['common_p'])})" if pd.notna(r["common_p"]) else "-",
+            str(r["models"]),
+        ]
+        for r in records(links)
+        if pd.notna(r["ratio"])
+    ]
+    header = ("locale", "variant", "ratio", "95%", "slope", "corr.", "one trait (p)", "models")
+    return "\n".join(
+        [
+            wrap(
+                f"Link: spread of the models' {pivot} abilities on CS over that on CA; 'one trait' is the "
+                "ratio if each model has one ability for both, p how well that fits:"
+            ),
+            "",
+            format_table(header, rows, left=(0, 1)),
+        ]
+    )

@@ -13,11 +13,20 @@ from maskedadv.results import Fit
 
 @dataclass(frozen=True)
 class LocaleVerdict:
-    """One locale's diagnostics; `verdict` is fine, look or do not use."""
+    """One locale's diagnostics; `verdict` is fine, look or do not use.
+
+    `variant` is `plain`, or `floor` for the posterior with the guessing floor.
+    """
 
     locale: str
     measures: Measures
     findings: list[Finding]
+    variant: str = "plain"
+
+    @property
+    def label(self) -> str:
+        """The locale, and the variant where it is not the plain one."""
+        return self.locale if self.variant == "plain" else f"{self.locale} ({self.variant})"
 
     @property
     def verdict(self) -> str:
@@ -37,20 +46,24 @@ def diagnose(fit: Fit) -> list[LocaleVerdict]:
         raise BadSetting(
             f"a result of method '{fit.settings.method}' has no draws to diagnose; fit with --method nuts."
         )
-    return [_one(locale, posterior, everything=True) for locale, posterior in fit.posteriors.items()]
+    out = [_one(locale, posterior, everything=True) for locale, posterior in fit.posteriors.items()]
+    floored = fit.floor_posteriors.items()
+    return out + [_one(locale, posterior, "floor", everything=True) for locale, posterior in floored]
 
 
-def sampling_warnings(posteriors: dict[str, Posterior]) -> list[str]:
+def sampling_warnings(posteriors: dict[str, Posterior], variant: str = "plain") -> list[str]:
     """A sentence for every locale whose gaps are not fine; quick, for use at the end of a fit."""
     out = []
     for locale, posterior in posteriors.items():
-        one = _one(locale, posterior, everything=False)
+        one = _one(locale, posterior, variant, everything=False)
         if one.findings:
             worst = one.findings[0]
-            out.append(f"{locale}: {one.verdict}: {worst.reason}; {worst.remedy} (see maskedadv diagnose).")
+            out.append(
+                f"{one.label}: {one.verdict}: {worst.reason}; {worst.remedy} (see maskedadv diagnose)."
+            )
     return out
 
 
-def _one(locale: str, posterior: Posterior, *, everything: bool) -> LocaleVerdict:
+def _one(locale: str, posterior: Posterior, variant: str = "plain", *, everything: bool) -> LocaleVerdict:
     found = measure(posterior.tree(), everything=everything)
-    return LocaleVerdict(locale, found, judge(found))
+    return LocaleVerdict(locale, found, judge(found), variant)

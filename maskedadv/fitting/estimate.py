@@ -40,6 +40,8 @@ class BlockEstimate:
     bound : -1 or 1 if σ stopped at its lower or upper bound, else 0
     estimator : joint or marginal
     noise : sd of one continuous response (logit), else NaN
+    pivot : shape (S, 2), NUTS only: draws of the sd over models of abilities in the pivot language, and of
+        their correlation between CA and CS
     """
 
     ability: Array
@@ -59,6 +61,7 @@ class BlockEstimate:
     bound: int = 0
     estimator: str = ""
     noise: float = np.nan
+    pivot: Array | None = None
 
 
 def start_abilities(answers: Array) -> Array:

@@ -102,39 +102,39 @@ def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
     )
 
 
-def link_from_draws(ca: Array, draws_ca: Array, cs: Array, draws_cs: Array) -> Link:
-    """λ from posterior draws of the pivot-language abilities, draw by draw.
+def link_from_draws(ca: Array, cs: Array, spread_ca: Array, spread_cs: Array, correlation: Array) -> Link:
+    """λ from the posterior of the hierarchical scales, draw by draw.
 
     Parameters
     ----------
-    ca, cs : shape (J,), posterior means; NaN leaves a model out
-    draws_ca, draws_cs : shape (S, J)
+    ca, cs : shape (J,), posterior means of the pivot-language abilities; NaN leaves a model out of the count
+    spread_ca, spread_cs : shape (S,), draws of the sd of pivot-language abilities over models
+    correlation : shape (S,), draws of their correlation
+
+    Returns
+    -------
+    Link
+        `ratio` is the geometric mean of the draws of λ, the interval equal-tailed.
     """
-    use = np.isfinite(ca) & np.isfinite(cs)
-    models = int(use.sum())
+    models = int((np.isfinite(ca) & np.isfinite(cs)).sum())
     if models < FEWEST:
         return _unknown(0, 0, models, f"a link needs {FEWEST} models, here are {models}")
-    one = draws_ca[:, use] - draws_ca[:, use].mean(axis=1, keepdims=True)
-    other = draws_cs[:, use] - draws_cs[:, use].mean(axis=1, keepdims=True)
-    variance_ca, variance_cs = (one**2).mean(axis=1), (other**2).mean(axis=1)
-    covariance = (one * other).mean(axis=1)
-    log_ratio = 0.5 * np.log(variance_cs / variance_ca)
-    correlation = float(np.clip((covariance / np.sqrt(variance_ca * variance_cs)).mean(), -1.0, 1.0))
-    own = (1.0 - correlation**2) / (models - 1)
-    log_sd = float(np.sqrt(log_ratio.var(ddof=1) + own))
-    ratio = float(np.exp(log_ratio.mean()))
-    slope = np.median([_major_axis(*v) for v in zip(variance_ca, variance_cs, covariance, strict=True)])
+    log_ratio = np.log(spread_cs / spread_ca)
+    slopes = [
+        _major_axis(a**2, b**2, a * b * r) for a, b, r in zip(spread_ca, spread_cs, correlation, strict=True)
+    ]
+    lower, upper = np.quantile(spread_cs / spread_ca, [0.025, 0.975])
     return Link(
-        ratio=ratio,
-        slope=float(slope),
-        log_sd=log_sd,
-        lower=float(ratio * np.exp(-1.959964 * log_sd)),
-        upper=float(ratio * np.exp(1.959964 * log_sd)),
+        ratio=float(np.exp(log_ratio.mean())),
+        slope=float(np.median(slopes)),
+        log_sd=float(log_ratio.std(ddof=1)),
+        lower=float(lower),
+        upper=float(upper),
         models=models,
-        correlation=correlation,
+        correlation=float(correlation.mean()),
         rows_ca=np.zeros(0),
         rows_cs=np.zeros(0),
-        own_sd=float(np.sqrt(own)),
+        own_sd=0.0,
     )
 
 

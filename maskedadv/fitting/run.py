@@ -36,6 +36,7 @@ from maskedadv.fitting.nuts.run import estimate_locales
 from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
 from maskedadv.fitting.variants import Part, all_variants, wanted_floor, warn_variants
+from maskedadv.posterior import FLOOR_FOLDER, Posterior
 from maskedadv.responses import SUBSETS, Responses, read_responses
 from maskedadv.results import Fit
 
@@ -234,7 +235,20 @@ def run(
     fitted = [Fitted(b, served, e) for (b, served), e in zip(blocks, estimates, strict=True)]
     chance = wanted_floor(responses, settings)
     floored: list[Fitted] = []
-    if chance is not None:
+    floor_posteriors: dict[str, Posterior] = {}
+    if chance is not None and settings.method == "nuts":
+        floors, floor_posteriors = estimate_locales(
+            blocks,
+            responses,
+            settings,
+            engine,
+            jobs=jobs,
+            tell=tell,
+            folder=folder and folder / FLOOR_FOLDER,
+            chance=chance,
+        )
+        floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
+    elif chance is not None:
         floors = estimate_blocks(
             [(block, _name(block, served)) for block, served in blocks],
             settings,
@@ -248,7 +262,8 @@ def run(
     result = _collect(responses, settings, engine, locales, fitted, floored, dropped, rated, keep)
     if posteriors:
         result.info["warnings"] += sampling_warnings(posteriors)
-    return replace(result, posteriors=posteriors)
+        result.info["warnings"] += sampling_warnings(floor_posteriors, "floor")
+    return replace(result, posteriors=posteriors, floor_posteriors=floor_posteriors)
 
 
 def _name(block: Block, served: tuple[str, ...]) -> str:

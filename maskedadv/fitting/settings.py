@@ -82,8 +82,8 @@ class Settings:
 
     def _agree(self) -> None:
         """Refuse settings that exclude each other."""
-        if self.guessing not in ("auto", "none") and (self.method != "optimize" or self.response != "binary"):
-            raise BadSetting("a guessing floor goes with method 'optimize' and response 'binary' only.")
+        if self.guessing not in ("auto", "none") and self.response != "binary":
+            raise BadSetting("a guessing floor goes with response 'binary' only.")
         if self.variants == "none" and (self.guessing not in ("auto", "none") or self.link == "english"):
             raise BadSetting("variants 'none' excludes a guessing floor and a link; leave one of them out.")
         if self.method == "nuts":

@@ -7,7 +7,7 @@ local gap by λ, the ratio of the spreads of the models' pivot-language abilitie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from maskedadv.cube import LocaleCube
 from maskedadv.design.chance import chance_of_items
 from maskedadv.errors import NotEstimable
 from maskedadv.fitting.assemble import ROWS_SHARED, assemble_locale, cell_index
+from maskedadv.fitting.common_trait import CommonTrait, fit_common_trait
 from maskedadv.fitting.link import FEW, Link, find_link, link_from_draws
 from maskedadv.responses import Responses
 
@@ -42,7 +43,7 @@ class Part:
 
 def wanted_floor(responses: Responses, settings: Settings) -> Array | None:
     """Floor of every item for the `floor` variant, shape (I,), or None where there is to be none."""
-    possible = settings.method == "optimize" and settings.response == "binary" and settings.variants != "none"
+    possible = settings.response == "binary" and settings.variants != "none"
     return chance_of_items(responses, settings.guessing, settings.options) if possible else None
 
 
@@ -82,9 +83,9 @@ def all_variants(
         return every, told
     for name, (base, blocks) in bases.items():
         links = [link_of(responses, settings, k, blocks[k]) for k in locales]
-        told += [
-            {"locale": k, "variant": name, **_plain_link(v)} for k, v in zip(locales, links, strict=True)
-        ]
+        for k, link in zip(locales, links, strict=True):
+            trait = common_trait_of(responses, settings, k, blocks[k])
+            told.append({"locale": k, "variant": name, **_told(link, trait)})
         if all(v.reason for v in links):
             if settings.link == "english" and base == "plain":
                 raise NotEstimable(f"no locale can be linked ({links[0].reason}); leave --link out.")
@@ -123,11 +124,30 @@ def warn_variants(cube: xr.Dataset, links: Sequence[Mapping[str, Any]]) -> list[
     return out
 
 
-def _plain_link(link: Link) -> dict[str, Any]:
+def _told(link: Link, trait: CommonTrait) -> dict[str, Any]:
     """A link's numbers for `fit.json`; those that do not exist are None."""
     names = ("ratio", "slope", "log_sd", "lower", "upper", "models", "correlation", "reason")
-    values = {n: getattr(link, n) for n in names}
+    values: dict[str, Any] = {n: getattr(link, n) for n in names}
+    values |= {f"common_{n}": v for n, v in asdict(trait).items()}
     return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in values.items()}
+
+
+def common_trait_of(
+    responses: Responses, settings: Settings, locale: str, own: Mapping[int, Fitted]
+) -> CommonTrait:
+    """λ under one pivot-language ability per model, from a locale's blocks (by subset index)."""
+    nothing = np.zeros(0)
+    if len(own) < 2:
+        return fit_common_trait(nothing, np.zeros((0, 0)), nothing, np.zeros((0, 0)))
+    if settings.interval == "posterior":
+        return replace(
+            fit_common_trait(nothing, np.zeros((0, 0)), nothing, np.zeros((0, 0))),
+            reason="a common trait is judged by maximum likelihood only",
+        )
+    (ca, rows_ca), (cs, rows_cs) = (pivot_abilities(responses, settings, locale, own[s]) for s in (0, 1))
+    if settings.interval in ROWS_SHARED:
+        rows_ca, rows_cs = _deviations(rows_ca), _deviations(rows_cs)
+    return fit_common_trait(ca, rows_ca.T @ rows_ca, cs, rows_cs.T @ rows_cs)
 
 
 def link_of(responses: Responses, settings: Settings, locale: str, own: Mapping[int, Fitted]) -> Link:
@@ -135,8 +155,9 @@ def link_of(responses: Responses, settings: Settings, locale: str, own: Mapping[
     if len(own) < 2:
         return find_link(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)))
     (ca, rows_ca), (cs, rows_cs) = (pivot_abilities(responses, settings, locale, own[s]) for s in (0, 1))
-    if settings.interval == "posterior":
-        return link_from_draws(ca, rows_ca, cs, rows_cs)
+    one, other = own[0].estimate.pivot, own[1].estimate.pivot
+    if one is not None and other is not None:
+        return link_from_draws(ca, cs, one[:, 0], other[:, 0], one[:, 1])
     if settings.interval in ROWS_SHARED:
         rows_ca, rows_cs = _deviations(rows_ca), _deviations(rows_cs)
     return find_link(ca, rows_ca, cs, rows_cs)
@@ -224,16 +245,18 @@ def _ratios(
 ) -> Array:
     """λ of every replicate or draw, shape (K,).
 
-    A replicate's abilities carry the noise twice, once from the data and once from resampling; a posterior
-    draw carries none beyond what it stands for. Either gets the luck of having few models.
+    A posterior draw has its own scales. A replicate's abilities carry the noise twice, once from the data and
+    once from resampling, and it gets the luck of having few models besides.
     """
+    one, other = own[0].estimate.pivot, own[1].estimate.pivot
+    if one is not None and other is not None:
+        return np.asarray(other[:, 0] / one[:, 0])
     spreads = []
     for subset in (0, 1):
         ability, rows = pivot_abilities(responses, settings, locale, own[subset])
-        variance = np.var(rows[:, np.isfinite(ability)], axis=1, ddof=1)
-        if settings.interval == "bootstrap":
-            noise = _deviations(rows[:, np.isfinite(ability)])
-            variance = variance - 2.0 * np.var(noise, axis=1, ddof=1).sum()
+        rows = rows[:, np.isfinite(ability)]
+        noise = _deviations(rows)
+        variance = np.var(rows, axis=1, ddof=1) - 2.0 * np.var(noise, axis=1, ddof=1).sum()
         spreads.append(np.where(variance > 0, variance, np.nan))
     luck = np.random.default_rng([settings.seed, 2**31 - 1]).standard_normal(len(spreads[0]))
     sample = np.sqrt(max(1.0 - link.correlation**2, 0.0) / (link.models - 1))

@@ -1,8 +1,8 @@
 """NumPyro's NUTS on the same model with explicit difficulties; run as a process of its own per precision.
 
 `python numpyro_peer.py DATA.npz float32|float64 CHAINS WARMUP DRAWS` prints one line of JSON. The likelihood
-is written in its fastest form there (margins and one matrix of softplus), difficulties sum to zero, chains
-run in parallel, and compilation is not counted.
+is written in its fastest form there (margins and one matrix of softplus; with a guessing floor in the data,
+the answers themselves), difficulties sum to zero, chains run in parallel, and compilation is not counted.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def main(data: str, precision: str, chains: int, warmup: int, draws: int) -> Non
     blocks = [
         {k: jnp.asarray(kept[f"{k}_{s}"], kind) for k in ("cell_total", "item_total")} for s in ("ca", "cs")
     ]
+    chance = float(kept["chance"]) if "chance" in kept else 0.0
+    answers = [jnp.asarray(kept[f"answers_{s}"], kind) for s in ("ca", "cs")] if chance else []
     spread_prior, difficulty_prior = kept["prior_spread"], kept["prior_difficulty"]
 
     def model() -> None:
@@ -55,8 +57,13 @@ def main(data: str, precision: str, chains: int, warmup: int, draws: int) -> Non
         for s, block in enumerate(blocks):
             b = numpyro.sample(f"b_{s}", dist.ZeroSumNormal(population[s], event_shape=(int(items[s]),)))
             theta = ability[:, 2 * s : 2 * s + 2].T.reshape(-1)
+            eta = theta[:, None] - b
+            if chance:
+                right = jnp.log(chance + jnp.exp(eta)) * answers[s]
+                numpyro.factor(f"answers_{s}", (right - jax.nn.softplus(eta)).sum())
+                continue
             total = block["cell_total"] @ theta - block["item_total"] @ b
-            numpyro.factor(f"answers_{s}", total - jax.nn.softplus(theta[:, None] - b).sum())
+            numpyro.factor(f"answers_{s}", total - jax.nn.softplus(eta).sum())
         gap = ability[:, 0] - ability[:, 1], ability[:, 2] - ability[:, 3]
         numpyro.deterministic("knowledge_gap", gap[1] - gap[0])
 

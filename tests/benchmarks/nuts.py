@@ -17,7 +17,7 @@ from maskedadv.engines import Sampler
 from maskedadv.engines.embedded import Embedded
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
-from maskedadv.fitting.nuts.sample import Task, make_plan, sample_locale
+from maskedadv.fitting.nuts.sample import Plan, Task, make_plan, sample_locale
 from tests.benchmarks.tables import answers
 
 Array = NDArray[np.float64]
@@ -26,37 +26,48 @@ MODELS, ITEMS = 80, (2058, 500)
 CHAINS, WARMUP, DRAWS = 2, 500, 500
 JOINT = (2, 150, 100)
 """Chains, warmup and draws of the joint program, which is too slow for more."""
+Row = tuple[str, int, float, Array, float, str]
+"""Name, draws, seconds, draws of the knowledge gap, leapfrog steps; or a note why there is nothing."""
+EXPLAINED = (
+    "ESS is the median over models of the bulk ESS of the knowledge gap; 'off' the largest difference of its "
+    "mean from the first row's, in posterior sd."
+)
 TARGET = 0.8
 """Target acceptance of all programs compared, NumPyro's default and the fastest for each."""
 
 
 def run() -> list[str]:
     """Lines of Markdown."""
-    layout = _layout()
-    rows: list[tuple[str, int, float, Array, float, str]] = []
-    plan, seconds, gap, steps = _embedded(layout, "marginal", Sampler(WARMUP, DRAWS, TARGET), CHAINS)
+    layout = simulated()
+    rows: list[Row] = []
+    plan, seconds, gap, steps = embedded(_task(layout, "marginal", Sampler(WARMUP, DRAWS, TARGET), CHAINS))
     rows.append((f"maskedadv, {plan.program}", CHAINS * DRAWS, seconds, gap, steps, ""))
     with tempfile.TemporaryDirectory() as folder:
-        data = _write(layout, Path(folder))
+        data = write(layout, Path(folder))
         for precision in ("float32", "float64"):
-            found = _numpyro(data, precision)
+            found = numpyro(data, precision)
             if isinstance(found, str):
                 rows.append((f"NumPyro {precision}", 0, np.nan, np.empty((0, 0, 0)), np.nan, found))
             else:
                 rows.append((f"NumPyro {precision}, explicit difficulties", CHAINS * DRAWS, *found, ""))
     chains, warmup, draws = JOINT
-    plan, seconds, gap, steps = _embedded(layout, "joint", Sampler(warmup, draws, TARGET), chains)
+    plan, seconds, gap, steps = embedded(_task(layout, "joint", Sampler(warmup, draws, TARGET), chains))
     rows.append((f"maskedadv, {plan.program} ({warmup} + {draws})", chains * draws, seconds, gap, steps, ""))
 
+    intro = (
+        f"{MODELS} models, {ITEMS[0]} + {ITEMS[1]} items, one locale; {CHAINS} chains of {WARMUP} + {DRAWS} "
+        f"unless said otherwise, target acceptance {TARGET}, warmup counted, compilation not. {EXPLAINED}"
+    )
+    lines = [intro, "", *ess_table(rows)]
+    lines += ["", _whole(layout)]
+    return lines
+
+
+def ess_table(rows: list[Row]) -> list[str]:
+    """Markdown lines of a table; the first row is the reference of the column `off`."""
     reference = rows[0][3]
     mean, sd = reference.mean((0, 1)), reference.std((0, 1))
     lines = [
-        f"{MODELS} models, {ITEMS[0]} + {ITEMS[1]} items, one locale; {CHAINS} chains of {WARMUP} + {DRAWS} "
-        f"unless said otherwise, target acceptance {TARGET}, warmup counted, compilation not. ESS is the "
-        "median over models of the bulk "
-        "ESS of the knowledge gap; 'off' the largest difference of its mean from the first row's, in "
-        "posterior sd.",
-        "",
         "| program | draws | seconds | leapfrog steps | ESS | ESS a second | off |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -70,13 +81,16 @@ def run() -> list[str]:
             f"| {name} | {count:,} | {seconds:.1f} | {steps:.0f} | {ess:,.0f} "
             f"| {ess / seconds:,.1f} | {off:.3f} |"
         )
-    lines += ["", _whole(layout)]
     return lines
 
 
-def _layout() -> Layout:
+def simulated(chance: float = 0.0) -> Layout:
+    """One locale of the papers' size, with a guessing floor if asked for."""
     rng = np.random.default_rng(1)
-    blocks = answers(rng, MODELS, ITEMS[0], -0.8), answers(rng, MODELS, ITEMS[1], -0.2)
+    blocks = (
+        answers(rng, MODELS, ITEMS[0], -0.8, chance=chance),
+        answers(rng, MODELS, ITEMS[1], -0.2, chance=chance),
+    )
     names = [
         np.array([f"{x}{k}" for k in range(n)], dtype=object)
         for x, n in zip("mas", (MODELS, *ITEMS), strict=True)
@@ -89,10 +103,11 @@ def _task(layout: Layout, estimator: str, sampler: Sampler, chains: int) -> Task
     return Task(layout, "binary", estimator, Priors(), sampler, chains, "embedded", seed=1)
 
 
-def _embedded(layout: Layout, estimator: str, sampler: Sampler, chains: int):  # type: ignore[no-untyped-def]
+def embedded(task: Task) -> tuple[Plan, float, Array, float]:
+    """The plan, seconds, draws of the knowledge gap and mean leapfrog steps."""
     began = time.perf_counter()
-    plan = make_plan(_task(layout, estimator, sampler, chains))
-    found = Embedded().sample(plan.program, plan.data, plan.inits, sampler, seed=plan.seed)
+    plan = make_plan(task)
+    found = Embedded().sample(plan.program, plan.data, plan.inits, task.sampler, seed=plan.seed)
     seconds = time.perf_counter() - began
     return plan, seconds, found.variables["knowledge_gap"], float(found.stats["n_steps"].mean())
 
@@ -109,7 +124,8 @@ def _whole(layout: Layout) -> str:
     )
 
 
-def _write(layout: Layout, folder: Path) -> Path:
+def write(layout: Layout, folder: Path, chance: float = 0.0) -> Path:
+    """What NumPyro's process needs of a locale, in a file."""
     from maskedadv.fitting.nuts.starts import rough
 
     values: dict[str, object] = {"models": MODELS}
@@ -118,6 +134,8 @@ def _write(layout: Layout, folder: Path) -> Path:
     for name, block, start in zip(("ca", "cs"), layout.answers, starts, strict=True):
         values[f"cell_total_{name}"], values[f"item_total_{name}"] = block.sum(axis=1), block.sum(axis=0)
         values[f"difficulty_{name}"] = start.difficulty
+        if chance:
+            values |= {f"answers_{name}": block, "chance": chance}
     values["ability"] = np.concatenate([s.ability.reshape(2, MODELS).T for s in starts], axis=1)
     values["sigma_b"] = np.array([s.sigma for s in starts])
     values |= {"prior_level": priors.level, "prior_gap": priors.gap, "prior_correlation": priors.correlation}
@@ -128,9 +146,12 @@ def _write(layout: Layout, folder: Path) -> Path:
     return path
 
 
-def _numpyro(data: Path, precision: str) -> tuple[float, Array, float] | str:
+def numpyro(
+    data: Path, precision: str, size: tuple[int, int, int] = (CHAINS, WARMUP, DRAWS)
+) -> tuple[float, Array, float] | str:
+    """Seconds, draws of the knowledge gap and mean leapfrog steps, or why there are none."""
     peer = Path(__file__).with_name("numpyro_peer.py")
-    arguments = [sys.executable, str(peer), str(data), precision, *map(str, (CHAINS, WARMUP, DRAWS))]
+    arguments = [sys.executable, str(peer), str(data), precision, *map(str, size)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["failed"])[-1]

@@ -13,13 +13,14 @@ LOCALES = ["ar", "bn", "el", "fa", "fr", "hi", "ja", "ko", "ne", "nl", "pl", "te
 
 
 def answers(
-    rng: np.random.Generator, models: int, items: int, gap: float, sd: float = 1.2
+    rng: np.random.Generator, models: int, items: int, gap: float, sd: float = 1.2, chance: float = 0.0
 ) -> NDArray[np.float64]:
     """Answers of one subset in one locale, shape (2 × models, items), local cells first."""
     ability = 1.0 + 0.8 * rng.standard_normal(models)
     own = gap + 0.3 * rng.standard_normal(models)
     eta = np.stack([ability + own, ability])[:, :, None] - sd * rng.standard_normal(items)
-    return (rng.random(eta.shape) < 1 / (1 + np.exp(-eta))).astype(float).reshape(2 * models, items)
+    right = chance + (1 - chance) / (1 + np.exp(-eta))
+    return (rng.random(eta.shape) < right).astype(float).reshape(2 * models, items)
 
 
 def write_paper_sized(path: Path, models: int = 80, ca: int = 2058, cs: int = 500, seed: int = 1) -> int:

@@ -69,7 +69,8 @@ def run(program: str, arguments: list[str]) -> int:
         )
         return 0
     if chosen.get("method") == "sample":
-        return sample(model, point(chosen["init"]), chosen, Path(files["output"]))
+        name = f"{Path(program).stem}_model"
+        return sample(model, name, point(chosen["init"]), chosen, Path(files["output"]))
     result = model.optimize(init=point(chosen["init"]), seed=int(chosen["seed"]), iter=int(chosen["iter"]))
     columns: dict[str, float] = {}
     for name, dims in result.variables.items():
@@ -96,7 +97,7 @@ def run(program: str, arguments: list[str]) -> int:
     return int(os.environ.get("FAKE_CMDSTAN_EXIT", "0"))
 
 
-def sample(model: Any, start: list[float], chosen: dict[str, str], output: Path) -> int:
+def sample(model: Any, name: str, start: list[float], chosen: dict[str, str], output: Path) -> int:
     """One chain of NUTS: the random numbers are those of CmdStan's stream of this chain id."""
     import numpy as np
     import stanli
@@ -122,7 +123,7 @@ def sample(model: Any, start: list[float], chosen: dict[str, str], output: Path)
         "# stan_version_major = 2",
         "# stan_version_minor = 36",
         "# stan_version_patch = 0",
-        "# model = m",
+        f"# model = {name}",
     ]
     lines += ["# method = sample (Default)", "#   sample", f"#     num_samples = {draws}"]
     lines += [

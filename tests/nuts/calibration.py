@@ -19,7 +19,8 @@ from maskedadv.fitting.nuts.sample import sample_locale
 from tests.nuts.locales import task
 from tests.nuts.prior import Truth, draw_locale
 
-PROGRAMS = ("marginal", "joint", "crm")
+PROGRAMS = ("marginal", "joint", "crm", "floor")
+CHANCE = 0.25
 MODELS, ITEMS = 5, (25, 20)
 KEPT = 99
 """Draws that the truth is ranked among: nearly independent ones, so that ranks are uniform on 0..99."""
@@ -28,15 +29,24 @@ KEPT = 99
 def one_set(program: str, seed: int) -> dict[str, int]:
     """Ranks of the true quantities of one simulated locale among 99 draws of its posterior."""
     rng = np.random.default_rng([seed, PROGRAMS.index(program)])
-    crm = program == "crm"
-    layout, truth = draw_locale(rng, Priors(), MODELS, ITEMS, missing=0.1 if crm else 0.0, continuous=crm)
+    crm, floor = program == "crm", program == "floor"
+    layout, truth = draw_locale(
+        rng,
+        Priors(),
+        MODELS,
+        ITEMS,
+        missing=0.1 if crm or floor else 0.0,
+        continuous=crm,
+        chance=CHANCE if floor else None,
+    )
     one = task(
         layout,
-        {"marginal": "forced", "joint": "joint", "crm": "joint"}[program],
+        {"marginal": "forced", "joint": "joint", "crm": "joint", "floor": "marginal"}[program],
         response="crm" if crm else "binary",
         sampler=Sampler(warmup=500, draws=6 * KEPT, adapt_delta=0.95),
         chains=1,
         seed=seed,
+        chance=(np.full(ITEMS[0], CHANCE), np.full(ITEMS[1], CHANCE)) if floor else None,
     )
     posterior = sample_locale(one)["posterior"].to_dataset()
     thinned = {k: v.values[0, 5::6] for k, v in posterior.items()}

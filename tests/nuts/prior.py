@@ -68,8 +68,9 @@ def draw_locale(
     *,
     missing: float = 0.0,
     continuous: bool = False,
+    chance: float | None = None,
 ) -> tuple[Layout, Truth]:
-    """Parameters, then answers."""
+    """Parameters, then answers; with a guessing floor abilities are relative to the population of items."""
     p = priors
     spread = p.spread * np.exp(p.spread_log_sd * rng.normal(size=4))
     correlation = lkj(rng, p.correlation)
@@ -82,14 +83,19 @@ def draw_locale(
         # The prior is on the level against the population of items; the anchor is the items asked.
         population = sigma_b[s] * np.sqrt(items[s] / (items[s] - 1))
         b = population * rng.normal(size=items[s])
-        mean[2 * s : 2 * s + 2] = level - b.mean() + gap / 2 * np.array([1, -1])
-        difficulty.append(b - b.mean())
+        anchor = b.mean() if chance is None else 0.0
+        mean[2 * s : 2 * s + 2] = level - anchor + gap / 2 * np.array([1, -1])
+        difficulty.append(b - anchor)
     root = np.linalg.cholesky(correlation)
     ability = mean + spread * (rng.normal(size=(models, 4)) @ root.T)
     answers = []
     for s in (0, 1):
         eta = ability[:, 2 * s : 2 * s + 2].T.ravel()[:, None] - difficulty[s]
-        y = eta + noise[s] * rng.normal(size=eta.shape) if continuous else rng.random(eta.shape) < expit(eta)
+        if continuous:
+            y = eta + noise[s] * rng.normal(size=eta.shape)
+        else:
+            lucky = chance or 0.0
+            y = rng.random(eta.shape) < lucky + (1 - lucky) * expit(eta)
         answers.append(np.where(rng.random(eta.shape) < missing, np.nan, y))
     names = [
         np.array([f"{x}{k}" for k in range(n)], dtype=object)

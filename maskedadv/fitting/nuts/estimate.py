@@ -6,24 +6,44 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block
 from maskedadv.design.components import find_components
 from maskedadv.fitting.estimate import BlockEstimate, alike, typical_cells
+from maskedadv.fitting.fit_floor import at_chance
 from maskedadv.fitting.nuts.layout import Layout
+from maskedadv.posterior import FACETS
+
+Array = NDArray[np.float64]
+
+_CA_PIVOT, _CS_PIVOT = FACETS.index("CA pivot"), FACETS.index("CS pivot")
 
 
 def block_estimates(
-    tree: xr.DataTree, layout: Layout, blocks: Mapping[int, Block], *, continuous: bool
+    tree: xr.DataTree,
+    layout: Layout,
+    blocks: Mapping[int, Block],
+    *,
+    continuous: bool,
+    chance: tuple[Array, Array] | None = None,
 ) -> dict[int, BlockEstimate]:
-    """Posterior means and sds as `BlockEstimate`s; `uncertainty` holds the draws of the abilities (S, C)."""
+    """Posterior means and sds as `BlockEstimate`s; `uncertainty` holds the draws of the abilities (S, C).
+
+    With a guessing floor (`chance`, of every item of either subset) difficulties are not known, and cells
+    not above chance are marked: their abilities have the prior's lower tail and no level of their own.
+    """
     posterior = tree["posterior"].to_dataset()
     ability = posterior["ability"].values
     samples = ability.reshape(-1, *ability.shape[2:])
     sigma = posterior["sigma_b"].values.reshape(-1, 2)
-    difficulty = posterior["difficulty"]
-    mean_b = difficulty.mean(("chain", "draw"), dtype=np.float64).values
-    sd_b = difficulty.std(("chain", "draw"), ddof=1, dtype=np.float64).values
+    spread = posterior["facet_spread"].values[..., 1].reshape(-1, 2)
+    between = posterior["correlation"].values[..., _CA_PIVOT, _CS_PIVOT].reshape(-1)
+    mean_b = sd_b = np.full(sum(len(i) for i in layout.items), np.nan)
+    if "difficulty" in posterior:
+        difficulty = posterior["difficulty"]
+        mean_b = difficulty.mean(("chain", "draw"), dtype=np.float64).values
+        sd_b = difficulty.std(("chain", "draw"), ddof=1, dtype=np.float64).values
     subset_of_item = np.repeat([0, 1], [len(i) for i in layout.items])
     out = {}
     for subset, block in blocks.items():
@@ -32,11 +52,12 @@ def block_estimates(
         answers = block.answers
         informative = (~np.isnan(answers)).sum(axis=0) > 1 if continuous else ~alike(answers)
         weak = find_components(np.where(np.isnan(answers), np.nan, 0.5)).cell_weak
+        part = weak if chance is None else np.where(at_chance(answers, chance[subset]), -2, weak)
         mine = subset_of_item == subset
         out[subset] = BlockEstimate(
-            ability=draws.mean(axis=0),
-            ability_sd=draws.std(axis=0, ddof=1),
-            part=weak,
+            ability=np.where(part == -2, np.nan, draws.mean(axis=0)),
+            ability_sd=np.where(part == -2, np.nan, draws.std(axis=0, ddof=1)),
+            part=part,
             weak=weak,
             difficulty=mean_b[mine],
             difficulty_sd=sd_b[mine],
@@ -50,5 +71,6 @@ def block_estimates(
             typical_cells=typical_cells(answers, informative),
             estimator=str(tree.attrs["estimator"]),
             noise=float(posterior["noise"].values[..., subset].mean()) if continuous else np.nan,
+            pivot=np.stack([spread[:, subset], between], axis=1),
         )
     return out

@@ -10,22 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block, build_block, observed_values, require_shared_items
 from maskedadv.design.floor import apply_floor
 from maskedadv.design.logits import rated_values
 from maskedadv.engines import Chains
 from maskedadv.engines.cmdstan import read_chains
-from maskedadv.errors import NotAResult
+from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.fitting.nuts.layout import Layout, build_layout
-from maskedadv.fitting.nuts.run import make_task
+from maskedadv.fitting.nuts.run import floors_of, make_task
 from maskedadv.fitting.nuts.sample import Plan, finish, make_plan
 from maskedadv.fitting.run import run
 from maskedadv.fitting.settings import Settings
-from maskedadv.posterior import file_names, write_tree
+from maskedadv.fitting.variants import wanted_floor
+from maskedadv.posterior import FLOOR_FOLDER, Posterior, file_names, write_tree
 from maskedadv.programs import program_text
 from maskedadv.responses import Responses
 from maskedadv.results import Fit
+
+Array = NDArray[np.float64]
 
 _PROGRAM_OF = (
     ("noise", "facet_crm", "joint"),
@@ -39,31 +44,44 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
 
     Returns
     -------
-    One folder per locale, with `<program>.stan` (self-contained), `data.json` and `inits_1.json`, ...
+    One folder per locale, with `<program>.stan` (self-contained), `data.json` and `inits_1.json`, ...; and
+    where the settings give items a guessing floor, one more per locale for the program with it.
     """
-    import cmdstanpy
-
     locales = list(settings.locale or [])
     stems = {k: Path(v).stem for k, v in file_names(locales).items()}
+    chance = wanted_floor(responses, settings)
     out = []
     for locale in locales:
-        plan = make_plan(make_task(_layout(responses, settings, locale), settings, "embedded"))
-        own = folder / stems[locale]
-        own.mkdir(parents=True, exist_ok=True)
-        (own / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
-        cmdstanpy.write_stan_json(str(own / "data.json"), plan.data)
-        for k, values in enumerate(plan.inits, 1):
-            cmdstanpy.write_stan_json(str(own / f"inits_{k}.json"), values)
-        out.append(own)
+        layout, floors = _layout(responses, settings, locale, chance)
+        task = make_task(layout, settings, "embedded")
+        out.append(_write_plan(make_plan(task), folder / stems[locale]))
+        if floors is not None:
+            plan = make_plan(replace(task, chance=floors))
+            out.append(_write_plan(plan, folder / f"{stems[locale]}-floor"))
     return out
 
 
-def read_stan(responses: Responses, settings: Settings, files: Sequence[Path]) -> Fit:
+def _write_plan(plan: Plan, folder: Path) -> Path:
+    import cmdstanpy
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
+    cmdstanpy.write_stan_json(str(folder / "data.json"), plan.data)
+    for k, values in enumerate(plan.inits, 1):
+        cmdstanpy.write_stan_json(str(folder / f"inits_{k}.json"), values)
+    return folder
+
+
+def read_stan(
+    responses: Responses, settings: Settings, files: Sequence[Path], floor_files: Sequence[Path] = ()
+) -> Fit:
     """A result from the Stan CSV files of one locale's chains, sampled from `write_stan`'s output.
 
     Parameters
     ----------
     settings : as they were for `write_stan`, with one locale
+    files, floor_files : chains of the program without, and of the one with the guessing floor; without the
+        latter the result has no `floor` variant
 
     Raises
     ------
@@ -71,13 +89,45 @@ def read_stan(responses: Responses, settings: Settings, files: Sequence[Path]) -
         A file is no Stan CSV, holds draws of another program, or of another table.
     """
     (locale,) = settings.locale or ("",)
+    if not floor_files:
+        settings = replace(settings, guessing="none")
+    chance = wanted_floor(responses, settings)
+    if floor_files and chance is None:
+        raise BadSetting(
+            "draws of the program with the floor need each item's number of options: give --options, "
+            "--guessing, or a table with a column n_options."
+        )
+    layout, floors = _layout(responses, settings, locale, chance)
+    settings, tree = _finished(layout, settings, files, None)
+    with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
+        name = file_names([locale])[locale]
+        write_tree(tree, Path(temporary) / name)
+        if floor_files:
+            _, floor_tree = _finished(layout, settings, floor_files, floors)
+            write_tree(floor_tree, Path(temporary) / FLOOR_FOLDER / name)
+        result = run(responses, settings, folder=Path(temporary))
+        posteriors = {locale: Posterior(tree)}
+        floored = {locale: Posterior(floor_tree)} if floor_files else {}
+    return replace(result, posteriors=posteriors, floor_posteriors=floored)
+
+
+def _finished(
+    layout: Layout, settings: Settings, files: Sequence[Path], floors: tuple[Array, Array] | None
+) -> tuple[Settings, xr.DataTree]:
+    """The settings as the files tell them, and the posterior."""
     chains, fit = _read(files)
+    config = fit.metadata.cmdstan_config
+    if str(config.get("model", "")).startswith("facet_floor") != (floors is not None):
+        which = "without" if floors is not None else "with"
+        raise NotAResult(
+            f"{files[0]} holds draws of the program {which} the guessing floor; files of the program with it "
+            "go to --floor-csv, and only those."
+        )
     found = [(p, e) for column, p, e in _PROGRAM_OF if column in chains.variables]
     if not found:
         raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
-    program, estimator = found[0]
+    program, estimator = found[0] if floors is None else ("facet_floor", settings.estimator)
     n_chains, n_draws = chains.stats["lp"].shape
-    config = fit.metadata.cmdstan_config
     settings = replace(
         settings,
         chains=n_chains,
@@ -87,21 +137,21 @@ def read_stan(responses: Responses, settings: Settings, files: Sequence[Path]) -
         max_treedepth=int(config.get("max_depth", settings.max_treedepth)),
         estimator=estimator,
     )
-    layout = _layout(responses, settings, locale)
-    task = replace(make_task(layout, settings, "cmdstan"), marginal_at_any_cost=estimator == "marginal")
+    task = replace(
+        make_task(layout, settings, "cmdstan"),
+        marginal_at_any_cost=estimator == "marginal",
+        chance=floors,
+    )
     plan = make_plan(task)
     _must_match(chains, plan, program, layout, files)
     version = ".".join(str(config.get(f"stan_version_{k}", "?")) for k in ("major", "minor", "patch"))
-    with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
-        kept = Path(temporary) / file_names([locale])[locale]
-        tree = finish(task, plan, chains, f"CmdStan {version}, imported")
-        write_tree(tree, kept)
-        result = run(responses, settings, folder=Path(temporary))
-        posterior = replace(result.posteriors[locale], source=tree)
-    return replace(result, posteriors={locale: posterior})
+    return settings, finish(task, plan, chains, f"CmdStan {version}, imported")
 
 
-def _layout(responses: Responses, settings: Settings, locale: str) -> Layout:
+def _layout(
+    responses: Responses, settings: Settings, locale: str, chance: Array | None
+) -> tuple[Layout, tuple[Array, Array] | None]:
+    """A locale's layout, and the floors of its items."""
     values = observed_values(responses, settings.response)
     require_shared_items(responses, values, [locale], settings.pivot)
     rated = rated_values(responses, settings.response)
@@ -113,7 +163,8 @@ def _layout(responses: Responses, settings: Settings, locale: str) -> Layout:
         )
         if block is not None:
             blocks[subset] = block
-    return build_layout(responses, blocks, locale, settings.pivot)
+    layout = build_layout(responses, blocks, locale, settings.pivot)
+    return layout, None if chance is None else floors_of(blocks, chance)
 
 
 def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
@@ -133,7 +184,7 @@ def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
 
 def _must_match(chains: Chains, plan: Plan, program: str, layout: Layout, files: Sequence[Path]) -> None:
     wanted: dict[str, tuple[int, ...]] = {"ability": (len(layout.models), 4)}
-    if program != "facet_binary_marginal":
+    if program in ("facet_binary", "facet_crm"):
         wanted |= {"difficulty_ca": (plan.data["I_ca"],), "difficulty_cs": (plan.data["I_cs"],)}
     for name, shape in wanted.items():
         got = chains.variables[name].shape[2:] if name in chains.variables else None

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 import maskedadv
 from maskedadv.design.blocks import Block
@@ -28,6 +31,7 @@ from maskedadv.fitting.settings import Settings
 from maskedadv.posterior import Posterior, file_names, partial_path, read_tree, write_tree
 from maskedadv.responses import Responses
 
+Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 
@@ -39,29 +43,34 @@ def sample_all(
     jobs: int,
     progress: Progress,
     folder: Path | None,
+    chance: Mapping[str, tuple[Array, Array]] | None = None,
 ) -> list[Posterior]:
     """Posteriors in the order of the layouts.
 
     Parameters
     ----------
+    chance : guessing floor of every item of either subset, by locale; None samples without a floor
     jobs : locales at the same time; their chains share the cores
     folder : where finished locales are kept (and taken from, if they lie there); None keeps them in memory
     """
     names = file_names([layout.locale for layout in layouts])
     threads = None if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     tasks = [make_task(layout, settings, engine.name, threads) for layout in layouts]
+    if chance is not None:
+        tasks = [replace(task, chance=chance[task.layout.locale]) for task in tasks]
     with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
         running = _Running()
 
         def one(task: Task) -> Posterior:
             locale = task.layout.locale
             path = (folder or Path(temporary)) / names[locale]
-            if path.exists():
-                progress(f"{locale}: kept from the earlier run")
-                return Posterior(path)
 
             def tell(line: str) -> None:
-                progress(f"{locale}: {line}")
+                progress(f"{locale}{'' if chance is None else ', floor'}: {line}")
+
+            if path.exists():
+                tell("kept from the earlier run")
+                return Posterior(path)
 
             if jobs == 1:
                 tree = sample_locale(task, tell)
@@ -94,24 +103,41 @@ def estimate_locales(
     jobs: int,
     tell: Progress,
     folder: Path | None,
+    chance: Array | None = None,
 ) -> tuple[list[BlockEstimate], dict[str, Posterior]]:
     """Estimates in the order of the blocks, and the posterior of every locale.
 
     Parameters
     ----------
     blocks : blocks with the (one) locale each serves
+    chance : guessing floor of every item of the table; None fits without a floor
     """
     own: dict[str, dict[int, Block]] = {}
     for block, (locale,) in blocks:
         own.setdefault(locale, {})[block.subset] = block
     layouts = {k: build_layout(responses, b, k, settings.pivot) for k, b in own.items()}
-    found = sample_all(list(layouts.values()), settings, engine, jobs=jobs, progress=tell, folder=folder)
+    floors = None if chance is None else {k: floors_of(b, chance) for k, b in own.items()}
+    found = sample_all(
+        list(layouts.values()), settings, engine, jobs=jobs, progress=tell, folder=folder, chance=floors
+    )
     posteriors = dict(zip(layouts, found, strict=True))
     estimates = {
-        k: block_estimates(p.tree(), layouts[k], own[k], continuous=settings.response == "crm")
+        k: block_estimates(
+            p.tree(),
+            layouts[k],
+            own[k],
+            continuous=settings.response == "crm",
+            chance=None if floors is None else floors[k],
+        )
         for k, p in posteriors.items()
     }
     return [estimates[locale][block.subset] for block, (locale,) in blocks], posteriors
+
+
+def floors_of(blocks: Mapping[int, Block], chance: Array) -> tuple[Array, Array]:
+    """Floors of a locale's items by subset; none where the subset is absent."""
+    first, second = (chance[blocks[s].item] if s in blocks else np.zeros(0) for s in (0, 1))
+    return first, second
 
 
 def make_task(layout: Layout, settings: Settings, engine: str, threads: int | None = None) -> Task:

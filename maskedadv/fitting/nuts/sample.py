@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from maskedadv.engines import Chains, Sampler, choose_engine
 from maskedadv.fitting.nuts.choose import joint_cost, marginal_cost, too_many_patterns
+from maskedadv.fitting.nuts.floor_grid import FloorGrid, build_floor_grid, draw_totals
 from maskedadv.fitting.nuts.grid import Grid, build_grid
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.redraw import draw_difficulties, replicate_totals
-from maskedadv.fitting.nuts.stan_data import SUFFIXES, explicit_data, marginal_data
+from maskedadv.fitting.nuts.stan_data import SUFFIXES, explicit_data, floor_data, marginal_data
 from maskedadv.fitting.nuts.starts import Start, at_sigma, jittered, rough
 from maskedadv.posterior import Draws, build_tree
 
@@ -30,7 +31,10 @@ REPLICATES = 1000
 
 @dataclass(frozen=True)
 class Task:
-    """One locale to sample, complete: it can be sent to another process."""
+    """One locale to sample, complete: it can be sent to another process.
+
+    `chance` holds the guessing floor of every item of either subset, shapes (I_s,), or is None.
+    """
 
     layout: Layout
     response: str
@@ -42,6 +46,7 @@ class Task:
     seed: int
     threads: int | None = None
     marginal_at_any_cost: bool = False
+    chance: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Plan:
     inits: list[dict[str, Array | float]]
     grids: tuple[Grid, Grid] | None
     seed: int
+    floor_grids: tuple[FloorGrid, FloorGrid] | None = None
 
 
 def locale_seed(seed: int, locale: str) -> int:
@@ -65,6 +71,8 @@ def locale_seed(seed: int, locale: str) -> int:
 
 def make_plan(task: Task) -> Plan:
     """Choose joint or marginal, lay the grid, compute data and starts."""
+    if task.chance is not None:
+        return _floor_plan(task, task.chance)
     layout, continuous = task.layout, task.response == "crm"
     first, second = (rough(a, continuous=continuous) for a in layout.answers)
     starts = (first, second)
@@ -84,6 +92,18 @@ def make_plan(task: Task) -> Plan:
         data = explicit_data(layout, task.priors, starts, continuous=continuous)
     inits = jittered(program, starts, seed=seed, chains=task.chains)
     return Plan(program, estimator, why, data, inits, grids, seed)
+
+
+def _floor_plan(task: Task, chance: tuple[Array, Array]) -> Plan:
+    """With a floor only the marginal form is offered: explicit difficulties cost as much and mix worse."""
+    first, second = (
+        build_floor_grid(a, c, task.priors) for a, c in zip(task.layout.answers, chance, strict=True)
+    )
+    grids = (first, second)
+    seed = locale_seed(task.seed, task.layout.locale)
+    inits = jittered("facet_floor", (first.start, second.start), seed=seed, chains=task.chains)
+    data = floor_data(task.layout, task.priors, grids)
+    return Plan("facet_floor", "marginal", "guessing floor", data, inits, None, seed, grids)
 
 
 def _choose(task: Task, starts: tuple[Start, Start]) -> tuple[str, str, tuple[Grid, Grid] | None]:
@@ -136,7 +156,9 @@ def finish(task: Task, plan: Plan, chains: Chains, engine: str) -> xr.DataTree:
     layout = task.layout
     n_chains, n_draws = chains.stats["lp"].shape
     thin = max(1, int(np.ceil(n_chains * n_draws / REPLICATES)))
-    if plan.grids is None:
+    if plan.floor_grids is not None:
+        parts = _floor(task, plan, plan.floor_grids, chains.variables, thin)
+    elif plan.grids is None:
         parts = _explicit(layout, chains.variables, thin)
     else:
         parts = _marginal(layout, plan, chains.variables, thin)
@@ -182,6 +204,37 @@ def _explicit(layout: Layout, variables: dict[str, Array], thin: int) -> dict[st
         "difficulty": np.concatenate(difficulty, axis=-1),
         "cell_rep": np.stack([_cells(c) for c in cells], axis=-2),
         "item_rep": np.concatenate(items, axis=-1),
+    }
+
+
+def _floor(
+    task: Task, plan: Plan, grids: tuple[FloorGrid, FloorGrid], variables: dict[str, Array], thin: int
+) -> dict[str, Any]:
+    """Draws of the program with a floor: no difficulties are kept, totals are replicated."""
+    assert task.chance is not None
+    layout, ability = task.layout, variables["ability"]
+    chains, draws, n_models = ability.shape[:3]
+    kept = range(0, draws, thin)
+    cell_rep = np.zeros((chains, len(kept), n_models, 2, 2))
+    item_rep = []
+    for s, (grid, answers, chance) in enumerate(zip(grids, layout.answers, task.chance, strict=True)):
+        n_items = answers.shape[1]
+        own = np.zeros((chains, len(kept), n_items))
+        unanchored = np.sqrt(n_items / max(n_items - 1, 1))
+        for c in range(chains if n_items else 0):
+            rng = np.random.default_rng([plan.seed, c, s])
+            for k, d in enumerate(kept):
+                theta = ability[c, d, :, 2 * s : 2 * s + 2].T.ravel()
+                sigma = float(variables["sigma_b"][c, d, s] * unanchored)
+                cells, own[c, k] = draw_totals(grid, answers, chance, theta, sigma, rng)
+                cell_rep[c, k, :, s] = cells.reshape(2, -1).T
+        item_rep.append(own)
+    return {
+        "ability": ability.reshape(chains, draws, n_models, 2, 2),
+        "facet_mean": variables["facet_mean"].reshape(chains, draws, 2, 2),
+        "difficulty": None,
+        "cell_rep": cell_rep,
+        "item_rep": np.concatenate(item_rep, axis=-1),
     }
 
 

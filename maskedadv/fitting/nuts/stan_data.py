@@ -1,4 +1,4 @@
-"""Data of the three programs."""
+"""Data of the four programs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from maskedadv.fitting.nuts.floor_grid import FloorGrid
 from maskedadv.fitting.nuts.grid import Grid
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
@@ -61,6 +62,29 @@ def marginal_data(
             f"log_scale_{name}": grid.log_scale,
             f"count_{name}": grid.count,
             f"cell_total_{name}": np.nansum(answers, axis=1),
+        }
+    return data
+
+
+def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid]) -> dict[str, Any]:
+    """Data of `facet_floor.stan`."""
+    data = _common(layout, priors, (grids[0].start, grids[1].start), population=True)
+    data["n_items"] = [max(1, a.shape[1]) for a in layout.answers]
+    for name, grid in zip(SUFFIXES, grids, strict=True):
+        data |= {
+            f"Q_{name}": len(grid.node),
+            f"I_{name}": len(grid.count),
+            f"F_{name}": len(grid.chance),
+            f"G_{name}": len(grid.group),
+            f"node_{name}": grid.node,
+            f"log_spacing_{name}": grid.log_spacing,
+            f"right_{name}": grid.answers.right,
+            f"seen_{name}": grid.answers.right + grid.answers.wrong,
+            f"count_{name}": grid.count,
+            f"log_scale_{name}": grid.log_scale,
+            f"chance_{name}": grid.chance,
+            f"group_{name}": grid.group,
+            f"seen_alike_{name}": grid.seen_alike,
         }
     return data
 

@@ -111,7 +111,7 @@ def jittered(
             "correlation_root": np.eye(4),
             "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
         }
-        if program != "facet_binary_marginal":
+        if program in ("facet_binary", "facet_crm"):
             for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
                 b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
                 values[name] = b - b.mean()
