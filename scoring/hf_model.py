@@ -65,13 +65,16 @@ class Head(nn.Module):
         rows = torch.arange(len(positions), device=hidden.device)[:, None]
         chosen = hidden[rows, positions].to(self.weight.device, torch.float32)
         size = len(self.weight)
-        logits = torch.empty((*chosen.shape[:2], size), dtype=torch.float32, device=chosen.device)
+        # Vocabulary first: with few rows a CPU is twice as fast when the weights need not be turned.
+        flat = chosen.flatten(0, 1).t()
+        logits = torch.empty((size, flat.shape[1]), dtype=torch.float32, device=chosen.device)
         step = max(1, _CHUNK // self.weight.shape[1])
         for begin in range(0, size, step):
-            end = min(begin + step, size)
-            bias = None if self.bias is None else self.bias[begin:end].float()
-            logits[..., begin:end] = nn.functional.linear(chosen, self.weight[begin:end].float(), bias)
-        return logits
+            part = logits[begin : begin + step]
+            torch.mm(self.weight[begin : begin + step].float(), flat, out=part)
+            if self.bias is not None:
+                part += self.bias[begin : begin + step, None].float()
+        return logits.t().unflatten(0, chosen.shape[:2])
 
 
 def load_model(settings: HfSettings) -> Loaded:

@@ -18,7 +18,7 @@ def run() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.parquet"
         rows = write_paper_sized(table)
-        for options in ("", "--estimator marginal", "--scope joint"):
+        for options in ("", "--estimator marginal", "--scope joint", "--method nuts"):
             command = [sys.executable, "-m", "maskedadv", "fit", str(table), "-o", str(Path(folder) / "out")]
             start = time.perf_counter()
             done = subprocess.Popen(
