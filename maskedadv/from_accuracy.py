@@ -40,7 +40,7 @@ class AccuracyGaps:
         band_low, band_high, n_items_ca, n_items_cs, note. In logits. `band_low` and `band_high` enclose the
         estimates under item difficulties of standard deviation 0 to 3.
     cells
-        model, subset, language, accuracy, n_items, se (of the accuracy), ability, near_chance.
+        model, subset, language, accuracy, n_items, n_options, se (of the accuracy), ability, near_chance.
     pivot, level
         The language compared with; the level of the intervals.
     """
@@ -122,7 +122,7 @@ def gaps_from_accuracy(
     gaps = pd.DataFrame(rows)
     if gaps.empty or gaps["estimate"].isna().all():
         raise NoSharedItem(f"no model has accuracies of one subset both in a locale and in {pivot!r}.")
-    return AccuracyGaps(gaps, cells.drop(columns="n_options"), pivot, level)
+    return AccuracyGaps(gaps, cells, pivot, level)
 
 
 def ability_from_accuracy(accuracy: ArrayLike, difficulty_sd: float) -> NDArray[np.float64]:

@@ -61,3 +61,36 @@ def table(
             for j, i in zip(*np.nonzero(seen), strict=True):
                 rows.append((f"m{j}", subset, language, f"{subset}{i}", int(right[j, i])))
     return pd.DataFrame(rows, columns=["model", "subset", "language", "item", "correct"])
+
+
+def artefact_table(
+    models: int,
+    items: int,
+    *,
+    chance: float = 0.0,
+    slope: float = 1.0,
+    harder: float = 1.0,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """True gap −1.5 in both subsets; CS harder by some logits, with its own discrimination."""
+    rng = np.random.default_rng(seed)
+    ability = 1.2 + 0.8 * rng.standard_normal(models)
+    parts = []
+    for s, subset in enumerate(("CA", "CS")):
+        b = s * harder + rng.standard_normal(items)
+        for language in ("en", "zh"):
+            eta = (slope if s else 1.0) * (ability[:, None] - (1.5 if language == "zh" else 0.0) - b)
+            right = rng.random(eta.shape) < chance + (1 - chance) * expit(eta)
+            j, i = np.indices(right.shape)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "model": [f"m{k:02d}" for k in j.ravel()],
+                        "subset": subset,
+                        "language": language,
+                        "item": [f"{subset}{k}" for k in i.ravel()],
+                        "correct": right.ravel().astype(int),
+                    }
+                )
+            )
+    return pd.concat(parts, ignore_index=True)

@@ -12,34 +12,8 @@ import xarray as xr
 import maskedadv
 from maskedadv import errors
 from maskedadv.reading import read_variants
-from tests.simulate import expit, table
-
-
-def simulated(
-    models: int, items: int, *, chance: float = 0.0, slope: float = 1.0, seed: int = 0
-) -> pd.DataFrame:
-    """True gap −1.5 in both subsets; CS one logit harder, with its own discrimination."""
-    rng = np.random.default_rng(seed)
-    ability = 1.2 + 0.8 * rng.standard_normal(models)
-    parts = []
-    for s, subset in enumerate(("CA", "CS")):
-        b = s + rng.standard_normal(items)
-        for language in ("en", "zh"):
-            eta = (slope if s else 1.0) * (ability[:, None] - (1.5 if language == "zh" else 0.0) - b)
-            right = rng.random(eta.shape) < chance + (1 - chance) * expit(eta)
-            j, i = np.indices(right.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "model": [f"m{k:02d}" for k in j.ravel()],
-                        "subset": subset,
-                        "language": language,
-                        "item": [f"{subset}{k}" for k in i.ravel()],
-                        "correct": right.ravel().astype(int),
-                    }
-                )
-            )
-    return pd.concat(parts, ignore_index=True)
+from tests.simulate import artefact_table as simulated
+from tests.simulate import table
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import format_table, number, records, to_json
+from maskedadv.cli.text import format_table, number, records, to_json, wrap
+from maskedadv.results import MEAN
+
+if TYPE_CHECKING:
+    from maskedadv.accuracy_variants import AccuracyVariants
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,6 +24,9 @@ from maskedadv.cli.text import format_table, number, records, to_json
 @click.option("--options", "n_options", type=int, help="Options per question; marks accuracies at chance.")
 @click.option("--percent", is_flag=True, help="Accuracies are percentages.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--variants", is_flag=True, help="Also the knowledge gap with the guessing floor and on the linked scale."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also to this file: .csv or .parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @json_option
@@ -30,6 +38,7 @@ def command(
     n_options: int | None,
     percent: bool,
     level: float,
+    variants: bool,
     output: Path | None,
     overwrite: bool,
     as_json: bool,
@@ -39,6 +48,7 @@ def command(
     `bertaqa` stands for the bundled accuracies on BertaQA. With answers per item, import them and use
     `maskedadv fit` instead: these gaps are approximate.
     """
+    from maskedadv.accuracy_variants import variants_from_accuracy
     from maskedadv.datasets import bertaqa
     from maskedadv.errors import BadSetting
     from maskedadv.from_accuracy import gaps_from_accuracy
@@ -55,6 +65,7 @@ def command(
         percent=percent,
         level=level,
     )
+    other = variants_from_accuracy(found) if variants else None
     gaps = found.gaps
     if unknown := sorted(set(model) - set(gaps["model"])):
         raise BadSetting(f"the table holds no model {unknown[0]!r}.")
@@ -63,7 +74,10 @@ def command(
         write_table(gaps, output)
     if as_json:
         method = "approximate: differences of logits of accuracies"
-        click.echo(to_json({"method": method, "pivot": pivot, "level": level, "gaps": records(gaps)}))
+        out = {"method": method, "pivot": pivot, "level": level, "gaps": records(gaps)}
+        if other is not None:
+            out |= {"variants": records(other.gaps), "links": records(other.links)}
+        click.echo(to_json(out))
         return
     click.echo(f"APPROXIMATE gaps in logits, {pivot} subtracted, from accuracies (no items).\n")
     click.echo(_text(gaps, level))
@@ -77,6 +91,42 @@ def command(
         "printed) to 3; the spread of items draws gaps towards zero. Answers to the same\n"
         "items in two languages are treated as independent, so intervals are too wide."
     )
+    if other is not None:
+        click.echo(f"\n{_variants(other, model)}")
+
+
+def _variants(found: AccuracyVariants, model: tuple[str, ...]) -> str:
+    """The four knowledge gaps side by side, and the links."""
+    gaps = found.gaps
+    if model:
+        gaps = gaps[gaps["model"].isin([*model, MEAN])]
+    names = [str(v) for v in dict.fromkeys(gaps["variant"])]
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    means: dict[str, str] = {}
+    for r in records(gaps):
+        known = pd.notna(r["estimate"])
+        text = f"{number(r['estimate'])} ({number(r['sd'])})" if known else "-"
+        cells.setdefault((r["locale"], r["model"]), {})[r["variant"]] = text
+        if r["model"] == MEAN:
+            means[r["locale"]] = r["note"]
+    rows = [
+        [locale, f"(mean of {means[locale]})" if name == MEAN else name, *(own.get(v, "-") for v in names)]
+        for (locale, name), own in cells.items()
+    ]
+    lines = [
+        "Knowledge gap under other assumptions (logit, standard deviation in brackets):",
+        "",
+        format_table(["locale", "model", *names], rows, left=(0, 1)),
+        "",
+    ]
+    for r in records(found.links):
+        about = (
+            f"{number(r['ratio'])} [{number(r['lower'])}, {number(r['upper'])}], {r['models']} models"
+            if pd.notna(r["ratio"])
+            else r["note"]
+        )
+        lines.append(wrap(f"Link of {r['locale']}, {r['variant']} (spread on CS over that on CA): {about}."))
+    return "\n".join(lines)
 
 
 def _text(gaps: pd.DataFrame, level: float) -> str:

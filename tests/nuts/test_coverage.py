@@ -53,3 +53,52 @@ def test_intervals_cover(models: int, items: int, sets: int):
     found = coverage(models, items, sets)
     assert 0.93 <= found.mean() <= 0.97, found
     assert np.all(np.abs(found - 0.95) < 0.035), found
+
+
+def variant_coverage(models: int, items: int, sets: int, *, slope: float) -> dict[str, tuple[float, float]]:
+    """Mean knowledge gap and share of 95% intervals that hold the true 0, per variant.
+
+    Four options, CS one logit harder with discrimination `slope`; English abilities on the two pools are
+    equally spread and correlate 0.9; gaps are −1.5 in both.
+    """
+    found: dict[str, list[tuple[float, float]]] = {}
+    for k in range(sets):
+        rng = np.random.default_rng([9, k])
+        one = rng.standard_normal(models)
+        other = 0.9 * one + np.sqrt(1 - 0.81) * rng.standard_normal(models)
+        answers = []
+        for z, a, shift in ((one, 1.0, 0.0), (other, slope, 1.0)):
+            ability = 1.2 + 0.8 * z
+            eta = np.concatenate([ability - 1.5, ability])[:, None] - shift - rng.standard_normal(items)
+            p = 0.25 + 0.75 * simulate.expit(a * eta)
+            answers.append((rng.random(p.shape) < p).astype(float))
+        names = [
+            np.array([f"{x}{i}" for i in range(n)], dtype=object)
+            for x, n in zip("mas", (models, items, items), strict=True)
+        ]
+        rows = np.arange(2 * models)
+        layout = Layout("zh", "en", names[0], (names[1], names[2]), (answers[0], answers[1]), (rows, rows))
+        chance = (np.full(items, 0.25), np.full(items, 0.25))
+        for name, floors in (("plain", None), ("floor", chance)):
+            sampler = Sampler(warmup=300, draws=500)
+            tree = sample_locale(task(layout, chains=1, sampler=sampler, seed=k + 1, chance=floors))
+            posterior = tree["posterior"].to_dataset()
+            gaps, spread = posterior["contrast"].values[0], posterior["facet_spread"].values[0]
+            ratio = (spread[:, 1, 1] / spread[:, 0, 1])[:, None]
+            linked = {"plain": "linked", "floor": "floor+linked"}[name]
+            for variant, draws in ((name, gaps[..., 2]), (linked, gaps[..., 1] / ratio - gaps[..., 0])):
+                low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+                found.setdefault(variant, []).append((draws.mean(), ((low < 0) & (high > 0)).mean()))
+    return {
+        v: (float(np.mean([x for x, _ in f])), float(np.mean([y for _, y in f]))) for v, f in found.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("models", "items", "sets", "slope"), [(20, 150, 100, 0.7)])
+def test_floor_and_link_together_cover_under_nuts(models: int, items: int, sets: int, slope: float):
+    found = variant_coverage(models, items, sets, slope=slope)
+    print(f"\n{models} models, {items} items, discrimination {slope}: {found}")
+    assert abs(found["floor+linked"][0]) < 0.06  # a posterior mean of a ratio, with priors: nearly unbiased
+    assert 0.93 <= found["floor+linked"][1] <= 0.98
+    assert abs(found["plain"][0]) > 0.1
