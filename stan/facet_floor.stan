@@ -16,7 +16,7 @@ data {
   int<lower=0> G_ca;
   vector[Q_ca] node_ca;                    // logit
   vector[Q_ca] log_spacing_ca;
-  matrix<lower=0, upper=1>[I_ca, 2 * J] right_ca;
+  matrix[I_ca, 2 * J + 2] right_ca;         // and 1, and -log_scale
   matrix<lower=0, upper=1>[I_ca, 2 * J] seen_ca;
   vector<lower=0>[I_ca] count_ca;          // items with these answers
   vector[I_ca] log_scale_ca;
@@ -29,7 +29,7 @@ data {
   int<lower=0> G_cs;
   vector[Q_cs] node_cs;
   vector[Q_cs] log_spacing_cs;
-  matrix<lower=0, upper=1>[I_cs, 2 * J] right_cs;
+  matrix[I_cs, 2 * J + 2] right_cs;
   matrix<lower=0, upper=1>[I_cs, 2 * J] seen_cs;
   vector<lower=0>[I_cs] count_cs;
   vector[I_cs] log_scale_cs;

@@ -28,6 +28,37 @@ real departures_lpdf(matrix departure, matrix root, matrix precision) {
   return -0.5 * sum(square(mdivide_left_tri_low(root, departure))) - (cols(departure) - 1) * log_volume;
 }
 
+/* Cholesky factor of a correlation matrix from inverse hyperbolic tangents of partial correlations, row by row;
+   Stan's cholesky_factor_corr, but open to offsets and multipliers. */
+matrix correlation_cholesky(vector partial) {
+  matrix[4, 4] root = identity_matrix(4);
+  int k = 0;
+  for (i in 2 : 4) {
+    real left = 1;
+    for (j in 1 : (i - 1)) {
+      k += 1;
+      root[i, j] = left * tanh(partial[k]);
+      left /= cosh(partial[k]);
+    }
+    root[i, i] = left;
+  }
+  return root;
+}
+
+/* The LKJ distribution of the matrix in these coordinates: partial correlations given the first j - 1 facets are
+   independent, with density (1 - r^2)^(shape + (3 - j) / 2 - 1) (Lewandowski et al. 2009); dr = (1 - r^2) dy. */
+real lkj_partial_lpdf(vector partial, real shape) {
+  real total = 0;
+  int k = 0;
+  for (i in 2 : 4) {
+    for (j in 1 : (i - 1)) {
+      k += 1;
+      total -= 2 * (shape + (3 - j) / 2.0) * log_sum_exp(partial[k], -partial[k]);
+    }
+  }
+  return total;
+}
+
 /* Means over models of the four facets: a subset's level, plus or minus half the gap. */
 row_vector facet_means(vector level, vector gap) {
   return [level[1] + gap[1] / 2, level[1] - gap[1] / 2, level[2] + gap[2] / 2, level[2] - gap[2] / 2];

@@ -9,6 +9,8 @@
   vector[2] rough_log_sigma;
   vector<lower=0>[2] log_sigma_error;
   real<lower=0> log_spread_error;
+  vector[6] rough_partial;
+  real<lower=0> partial_error;
   // Priors; docs/priors.md gives the reasons.
   real<lower=0> prior_level;               // sd of the mean ability of a subset
   real<lower=0> prior_gap;                 // sd of the mean gap of a subset

@@ -3,36 +3,40 @@
    how many: log joint density = right * log(c + odds) - seen * log1p(odds), up to a constant of the answers,
    where odds = exp(ability - b). Items stand sorted in groups of neighbours with one floor, and a group meets
    only the nodes on which its integrals live. `log_scale` is each item's largest log joint density at a
-   reference point, which keeps exp() in range. */
+   reference point, which keeps exp() in range.
+
+   `right` has two more columns, 1 and -log_scale: what is common to a group's items, the weights of nodes
+   among it, and the items' scales enter by the same matrix product, as each matrix of items x nodes costs. */
 real floor_margins(vector ability, real sigma, vector node, vector log_spacing, matrix right, matrix seen,
                    vector count, vector log_scale, vector chance, array[,] int group, array[] int seen_alike) {
   int C = rows(ability);
   int Q = rows(node);
-  vector[Q] weight = node_weights(node, log_spacing, sigma);
+  row_vector[Q] weight = node_weights(node, log_spacing, sigma)';
   matrix[C, Q] odds = exp(ability) * exp(-node)';
   matrix[C, Q] log_wrong = -log1p(odds);
+  matrix[C + 2, Q] terms;
   real total = 0;
   int last = 0;
-  matrix[C, Q] log_right;
+  terms[C + 2] = rep_row_vector(1, Q);
   for (g in 1 : size(group)) {
     int first_item = group[g, 2];
     int last_item = group[g, 3];
     int from = group[g, 4];
     int to = group[g, 5];
-    int n = last_item - first_item + 1;
+    vector[last_item - first_item + 1] integral;
     if (group[g, 1] != last) {
       last = group[g, 1];
-      log_right = log(chance[last] + odds);
+      terms[1 : C] = log(chance[last] + odds);
     }
-    matrix[n, to - from + 1] log_joint = right[first_item : last_item] * log_right[, from : to];
     if (seen_alike[g]) {
-      log_joint += rep_matrix(seen[first_item] * log_wrong[, from : to] + weight[from : to]', n);
+      terms[C + 1] = weight + seen[first_item] * log_wrong;
+      integral = exp(right[first_item : last_item] * terms[, from : to]) * rep_vector(1, to - from + 1);
     } else {
-      log_joint += seen[first_item : last_item] * log_wrong[, from : to] + rep_matrix(weight[from : to]', n);
+      terms[C + 1] = weight;
+      integral = exp(right[first_item : last_item] * terms[, from : to]
+                     + seen[first_item : last_item] * log_wrong[, from : to]) * rep_vector(1, to - from + 1);
     }
-    log_joint -= rep_matrix(log_scale[first_item : last_item], to - from + 1);
-    total += dot_product(count[first_item : last_item],
-                         log(exp(log_joint) * rep_vector(1, to - from + 1)));
+    total += dot_product(count[first_item : last_item], log(integral));
   }
   return total + dot_product(count, log_scale);
 }

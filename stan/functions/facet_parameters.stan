@@ -4,5 +4,6 @@
   array[4] sum_to_zero_vector[J] standard; // departures of models from their mean, standardised
   vector[4] facet_offset;                  // of the facets' means in the population of models, standardised
   vector<multiplier=log_spread_error>[4] log_spread;  // of the sd over models
-  cholesky_factor_corr[4] correlation_root;
+  // Inverse hyperbolic tangents of partial correlations: (2,1), (3,1), (3,2), (4,1), (4,2), (4,3).
+  vector<offset=rough_partial, multiplier=partial_error>[6] partial;
   vector<offset=rough_log_sigma, multiplier=log_sigma_error>[2] log_sigma_b;  // of the difficulties' sd

@@ -10,4 +10,4 @@
   facet_mean[3] - facet_mean[4] ~ normal(0, prior_gap);
   log_spread ~ normal(log(prior_spread[1]), prior_spread[2]);
   log_sigma_b ~ normal(log(prior_difficulty[1]), prior_difficulty[2]);
-  correlation_root ~ lkj_corr_cholesky(prior_correlation);
+  partial ~ lkj_partial(prior_correlation);

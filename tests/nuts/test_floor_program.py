@@ -83,8 +83,7 @@ def test_a_floor_of_zero_is_the_program_without_one(missing: float):
     off = []
     for _ in range(3):
         v = {
-            k: np.asarray(x)
-            + 0.3 * rng.normal(size=np.shape(x)) * (k not in ("correlation_root", "standard"))
+            k: np.asarray(x) + 0.3 * rng.normal(size=np.shape(x)) * (k != "standard")
             for k, x in plain.inits[0].items()
         }
         one = Embedded().log_density(plain.program, plain.data, v)

@@ -16,7 +16,6 @@ from maskedadv.fitting.nuts.sample import Plan, Task, make_plan
 from tests import simulate
 from tests.nuts.locales import layout_of, task
 
-ROOT = np.linalg.cholesky(0.4 * np.eye(4) + 0.6)
 PRIORS = Priors(level=1.7, gap=0.9, spread=0.8, spread_log_sd=0.6, correlation=1.5, difficulty=1.1)
 
 
@@ -25,13 +24,13 @@ def _layout(models: int = 2, *, missing: float = 0.0, items: tuple[int, int] = (
 
 
 def _values(start: dict, rng: np.random.Generator) -> dict:
-    """A random point near a plan's start; zero sums are kept, correlations are those of `ROOT`."""
+    """A random point near a plan's start; zero sums are kept."""
     out = {}
     for name, value in start.items():
         moved = np.asarray(value, dtype=float) + rng.normal(0, 0.4, np.shape(value))
         if name.startswith(("difficulty", "standard")):
             moved = moved - moved.mean(axis=-1, keepdims=True)
-        out[name] = ROOT if name == "correlation_root" else moved
+        out[name] = moved
     return out
 
 
@@ -48,8 +47,30 @@ def _map(v: dict, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _covariance(v: dict) -> np.ndarray:
-    root = np.diag(np.exp(v["log_spread"])) @ v["correlation_root"]
-    return root @ root.T
+    scale = np.exp(v["log_spread"])
+    return _correlation(v["partial"]) * np.outer(scale, scale)
+
+
+def _correlation(partial: np.ndarray) -> np.ndarray:
+    """From partial correlations by the recursion for regressions, first facet first; no Cholesky factor."""
+    r = dict(zip([(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)], np.tanh(partial), strict=True))
+    out = np.eye(4)
+    for (i, j), value in r.items():
+        given = out[:j, :j]
+        a, b = out[i, :j], out[j, :j]
+        solve = np.linalg.inv(given)
+        spread = np.sqrt((1 - a @ solve @ a) * (1 - b @ solve @ b))
+        out[i, j] = out[j, i] = value * spread + a @ solve @ b
+    return out
+
+
+def _log_lkj(partial: np.ndarray, shape: float) -> float:
+    """det(R)^(shape - 1) and the volume of the map from partial correlations to R's six correlations."""
+    below = np.tril_indices(4, -1)
+    step = 1e-5 * np.eye(6)
+    columns = [(_correlation(partial + d)[below] - _correlation(partial - d)[below]) / 2e-5 for d in step]
+    determinant = np.linalg.slogdet(_correlation(partial))[1]
+    return float((shape - 1) * determinant + np.linalg.slogdet(np.array(columns))[1])
 
 
 def _log_jacobian(v: dict, plan: Plan) -> float:
@@ -70,7 +91,7 @@ def _log_jacobian(v: dict, plan: Plan) -> float:
 
 
 def _log_prior(v: dict, plan: Plan, layout: Layout, p: Priors, *, explicit: bool) -> float:
-    """Everything but the answers, in the sampled coordinates (correlations fixed)."""
+    """Everything but the answers, in the sampled coordinates."""
     ability, mean = _map(v, plan)
     total = stats.multivariate_normal.logpdf(ability, mean, _covariance(v)).sum() + _log_jacobian(v, plan)
     for s in (0, 1):
@@ -79,6 +100,7 @@ def _log_prior(v: dict, plan: Plan, layout: Layout, p: Priors, *, explicit: bool
         one, two = mean[2 * s], mean[2 * s + 1]
         total += stats.norm.logpdf((one + two) / 2, 0, np.sqrt(p.level**2 + variance))
         total += stats.norm.logpdf(one - two, 0, p.gap)
+    total += _log_lkj(v["partial"], p.correlation)
     total += stats.norm.logpdf(v["log_spread"], np.log(p.spread), p.spread_log_sd).sum()
     total += stats.norm.logpdf(v["log_sigma_b"], np.log(p.difficulty), p.difficulty_log_sd).sum()
     return float(total)

@@ -20,9 +20,9 @@ from maskedadv.fitting.nuts.starts import UNKNOWN, Start, flattened
 Array = NDArray[np.float64]
 
 _STEPS = (0.9, 0.7, 0.5, 0.35)
-_GROUP = 48
+_GROUP = 128
 """Distinct items that share a window of nodes: few make narrow windows, many make large products."""
-_NOTHING = 1e-20
+_NOTHING = 1e-13
 """Share of an item's integral below which a node is left out of its window."""
 
 

@@ -10,7 +10,7 @@ from maskedadv.fitting.nuts.floor_grid import FloorGrid
 from maskedadv.fitting.nuts.grid import Grid
 from maskedadv.fitting.nuts.layout import Layout
 from maskedadv.fitting.nuts.priors import Priors
-from maskedadv.fitting.nuts.starts import Start, rough_departures
+from maskedadv.fitting.nuts.starts import Start, rough_departures, rough_partial
 
 SUFFIXES = ("ca", "cs")
 
@@ -78,7 +78,7 @@ def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid
             f"G_{name}": len(grid.group),
             f"node_{name}": grid.node,
             f"log_spacing_{name}": grid.log_spacing,
-            f"right_{name}": grid.answers.right,
+            f"right_{name}": np.column_stack([grid.answers.right, np.ones(len(grid.count)), -grid.log_scale]),
             f"seen_{name}": grid.answers.right + grid.answers.wrong,
             f"count_{name}": grid.count,
             f"log_scale_{name}": grid.log_scale,
@@ -111,6 +111,8 @@ def _common(
         "rough_log_sigma": np.log(sigma),
         "log_sigma_error": np.minimum(priors.difficulty_log_sd, 1.0 / np.sqrt(2.0 * n_items)),
         "log_spread_error": min(priors.spread_log_sd, 1.0 / np.sqrt(2.0 * n_models)),
+        "rough_partial": rough_partial(rough, variance),
+        "partial_error": 1.0 / np.sqrt(2.0 * (priors.correlation + 1.0) + n_models),
         "prior_level": priors.level,
         "prior_gap": priors.gap,
         "prior_spread": np.array([priors.spread, priors.spread_log_sd]),

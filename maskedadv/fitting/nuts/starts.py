@@ -91,11 +91,38 @@ def rough_departures(starts: tuple[Start, Start]) -> tuple[Array, Array]:
     return ability - ability.mean(axis=1, keepdims=True), np.concatenate([s.variance for s in starts])
 
 
+def rough_partial(departure: Array, variance: Array) -> Array:
+    """Inverse hyperbolic tangents of the facets' partial correlations, noise taken out, shape (6,).
+
+    Only roughly: with few models they are drawn towards zero, and none is taken for more than 0.987.
+    """
+    n = departure.shape[1]
+    if n < 3:
+        return np.zeros(6)
+    covariance = np.cov(departure) - np.diag(variance)
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.2 * departure.var(axis=1) + 1e-6))
+    matrix = np.clip(covariance / np.outer(scale, scale), -0.99, 0.99)
+    np.fill_diagonal(matrix, 1.0)
+    values, vectors = np.linalg.eigh(matrix)
+    matrix = (vectors * np.maximum(values, 1e-3)) @ vectors.T
+    matrix = matrix / np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
+    root = np.linalg.cholesky((n * matrix + 3.0 * np.eye(4)) / (n + 3.0))
+    out = []
+    for i in range(1, 4):
+        left = 1.0
+        for j in range(i):
+            y = np.clip(np.arctanh(np.clip(root[i, j] / left, -0.999, 0.999)), -2.5, 2.5)
+            out.append(y)
+            left /= np.cosh(y)
+    return np.array(out)
+
+
 def jittered(
     program: str, starts: tuple[Start, Start], *, seed: int, chains: int
 ) -> list[dict[str, Array | float]]:
     """Starting values of a program's parameters, one set a chain, on the constrained scale."""
-    departure, _ = rough_departures(starts)
+    departure, variance = rough_departures(starts)
+    partial = rough_partial(departure, variance)
     mean = np.array([s.ability.reshape(2, -1).mean(axis=1) for s in starts])
     spread = departure.std(axis=1) if departure.shape[1] > 1 else np.full(4, 0.5)
     out: list[dict[str, Array | float]] = []
@@ -108,7 +135,7 @@ def jittered(
             "standard": standard - standard.mean(axis=1, keepdims=True),
             "facet_offset": rng.normal(0.0, 0.5, 4),
             "log_spread": np.log(np.clip(spread, 0.2, 5.0)) + rng.normal(0.0, 0.2, 4),
-            "correlation_root": np.eye(4),
+            "partial": partial + rng.normal(0.0, 0.1, 6),
             "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
         }
         if program in ("facet_binary", "facet_crm"):
