@@ -117,7 +117,7 @@ def information(
 ) -> Array:
     """Observed information in (θ, log σ), shape (C + 1, C + 1).
 
-    An item's posterior lives on a handful of nodes, so the products of scores are summed there only.
+    An item's posterior lives on a handful of nodes, so a node sums the products of scores of few items.
     """
     eta = ability[:, None] - sigma * nodes.z
     z2 = nodes.z**2
@@ -130,11 +130,11 @@ def information(
         counted = n_items[rows, None] * weights
         bend = (right.T @ counted) * (up * (1 - 2 * s) - up**2) - (wrong.T @ counted) * s * (1 - s)
         total[np.arange(n_cells), np.arange(n_cells)] -= bend.sum(axis=1)
-        for i in range(len(right)):
-            near = np.flatnonzero(weights[i] > 1e-14)
-            each = right[i][:, None] * up[:, near] + wrong[i][:, None] * down[:, near]
-            full = np.concatenate([each, z2[None, near]])
-            total -= n_items[rows][i] * ((full * weights[i, near]) @ full.T)
+        for q in range(len(z2)):
+            near = np.flatnonzero(weights[:, q] > 1e-14)
+            each = right[near] * up[:, q] + wrong[near] * down[:, q]
+            full = np.concatenate([each, np.full((len(near), 1), z2[q])], axis=1)
+            total -= (full * counted[near, q, None]).T @ full
     mean = np.concatenate([posterior.scores, posterior.z2[:, None]], axis=1)
     total += (mean * n_items[:, None]).T @ mean
     total[-1, -1] += 2.0 * (n_items @ posterior.z2)
