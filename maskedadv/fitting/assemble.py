@@ -14,7 +14,7 @@ from maskedadv.design.blocks import language_code
 from maskedadv.responses import SUBSETS, Responses
 
 if TYPE_CHECKING:
-    from maskedadv.fitting.run import Fitted
+    from maskedadv.fitting.estimate import Fitted
     from maskedadv.fitting.settings import Settings
 
 ROWS_SHARED = {"bootstrap": "replicate", "posterior": "draw"}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.design.blocks import Block
+
 Array = NDArray[np.float64]
 
 
@@ -62,6 +64,15 @@ class BlockEstimate:
     estimator: str = ""
     noise: float = np.nan
     pivot: Array | None = None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A block, the locales it serves and its estimate."""
+
+    block: Block
+    locales: tuple[str, ...]
+    estimate: BlockEstimate
 
 
 def start_abilities(answers: Array) -> Array:

@@ -14,7 +14,7 @@ from maskedadv.fitting.blocks import FEW_CELLS
 from maskedadv.responses import SUBSETS, Responses
 
 if TYPE_CHECKING:
-    from maskedadv.fitting.run import Fitted
+    from maskedadv.fitting.estimate import Fitted
     from maskedadv.fitting.settings import Settings
 
 

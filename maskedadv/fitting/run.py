@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from maskedadv import __version__
-from maskedadv.cube import build_cube, plain_cube
 from maskedadv.design.blocks import (
     Block,
     build_block,
@@ -23,33 +16,23 @@ from maskedadv.design.blocks import (
     observed_values,
     require_shared_items,
 )
-from maskedadv.design.floor import Dropped, apply_floor, cell_accuracy
-from maskedadv.design.logits import clipped_note, rated_values
+from maskedadv.design.floor import apply_floor
+from maskedadv.design.logits import rated_values
 from maskedadv.diagnostics.check import sampling_warnings
-from maskedadv.engines import Engine, choose_engine
-from maskedadv.errors import BadSetting, NotEstimable
-from maskedadv.fitting.assemble import assemble_locale
+from maskedadv.engines import choose_engine
+from maskedadv.errors import BadSetting
 from maskedadv.fitting.blocks import estimate_blocks
-from maskedadv.fitting.estimate import BlockEstimate
+from maskedadv.fitting.collect import collect
+from maskedadv.fitting.estimate import Fitted
 from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.run import estimate_locales
-from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
-from maskedadv.fitting.variants import Part, all_variants, wanted_floor, warn_variants
+from maskedadv.fitting.variants import wanted_floor
 from maskedadv.posterior import FLOOR_FOLDER, Posterior
 from maskedadv.responses import SUBSETS, Responses, read_responses
 from maskedadv.results import Fit
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A block, the locales it serves and its estimate."""
-
-    block: Block
-    locales: tuple[str, ...]
-    estimate: BlockEstimate
 
 
 def fit(
@@ -259,7 +242,7 @@ def run(
             chance=chance,
         )
         floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
-    result = _collect(responses, settings, engine, locales, fitted, floored, dropped, rated, keep)
+    result = collect(responses, settings, engine, locales, fitted, floored, dropped, rated, keep)
     if posteriors:
         result.info["warnings"] += sampling_warnings(posteriors)
         result.info["warnings"] += sampling_warnings(floor_posteriors, "floor")
@@ -277,79 +260,3 @@ def _tasks(locales: list[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
         first: list[tuple[int, tuple[str, ...]]] = [(0, tuple(locales))]
         return first + [(1, (k,)) for k in locales]
     return [(subset, (k,)) for k in locales for subset in (0, 1)]
-
-
-def _collect(
-    responses: Responses,
-    settings: Settings,
-    engine: Engine,
-    locales: list[str],
-    fitted: list[Fitted],
-    floored: list[Fitted],
-    dropped: list[Dropped],
-    rated: NDArray[np.float64],
-    keep: NDArray[np.bool_],
-) -> Fit:
-    parts = []
-    for k, locale in enumerate(locales):
-        part, spread = assemble_locale(responses, settings, locale, _own(fitted, locale), keep[k])
-        if settings.response == "crm":  # the blocks' answers are logits
-            accuracy, _ = cell_accuracy(responses, rated, locale, settings.pivot)
-            part = replace(part, accuracy=np.where(part.n_items > 0, accuracy, np.nan))
-        parts.append(Part(part, spread))
-    every, links = all_variants(
-        responses,
-        settings,
-        locales,
-        parts,
-        {k: _own(fitted, k) for k in locales},
-        {k: _own(floored, k) for k in locales} if floored else None,
-        keep,
-    )
-    models = [str(m) for m in responses.models]
-    used = np.any([(p.cube.n_items > 0).any(axis=(1, 2)) for p in parts], axis=0)
-    cube = build_cube({v: [p.cube for p in ps] for v, ps in every.items()}, locales, models, settings.pivot)
-    cube = cube.isel(model=np.flatnonzero(used))
-    uncertainty = {
-        v: {
-            k: replace(p.uncertainty, values=p.uncertainty.values[..., used])
-            for k, p in zip(locales, ps, strict=True)
-        }
-        for v, ps in every.items()
-    }
-    plain = plain_cube(cube)
-    if not np.isfinite(plain["estimate"].values).any():
-        reasons = [n for n in plain["note"].values.ravel() if n]
-        why = reasons[0] if reasons else "no model has answers"
-        raise NotEstimable(f"no gap can be estimated from these answers ({why}).")
-    info: dict[str, Any] = {
-        "maskedadv": __version__,
-        "engine": engine.version,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "pandas", "xarray")},
-        },
-        "fingerprint": responses.fingerprint,
-        "rows": len(responses),
-        "settings": json.loads(json.dumps(asdict(settings))),
-        "locales": locales,
-        "dropped": [asdict(d) for d in dropped],
-        "blocks": block_rows(settings, fitted),
-        "warnings": [
-            *responses.notes,
-            *clipped_note(responses, settings.response),
-            *warn(settings, fitted, dropped, plain),
-            *warn_variants(cube, links),
-        ],
-        "links": links,
-        "floor_blocks": block_rows(settings, floored),
-    }
-    others = {v: own for v, own in uncertainty.items() if v != "plain"}
-    return Fit(
-        settings, cube, item_frame(responses, fitted), uncertainty["plain"], info, variant_uncertainty=others
-    )
-
-
-def _own(fitted: list[Fitted], locale: str) -> dict[int, Fitted]:
-    """The blocks that serve a locale, by subset index."""
-    return {f.block.subset: f for f in fitted if locale in f.locales}

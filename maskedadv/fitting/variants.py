@@ -24,7 +24,7 @@ from maskedadv.fitting.link import FEW, Link, find_link, link_from_draws
 from maskedadv.responses import Responses
 
 if TYPE_CHECKING:
-    from maskedadv.fitting.run import Fitted
+    from maskedadv.fitting.estimate import Fitted
     from maskedadv.fitting.settings import Settings
 
 Array = NDArray[np.float64]
