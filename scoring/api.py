@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
-import time
+import queue
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import openai
 
-from maskedadv.errors import BadSetting
+from scoring.api_request import (
+    REFUSED,
+    Talk,
+    asked_to_wait,
+    concerns_one_question,
+    connect,
+    may_pass,
+    rejects_request,
+    request,
+)
 from scoring.api_settings import ApiSettings
 from scoring.extract import extract
 from scoring.items import Item
@@ -20,14 +28,14 @@ from scoring.progress import Progress
 from scoring.prompts import Rendered
 from scoring.store import Answer
 
-# Why an answer is missing.
-REFUSED = "refused"
+# Why an answer is missing; `scoring.api_request` has the reasons that an endpoint gives.
 NOT_STATED = "no_answer_stated"
 CUT_OFF = "answer_cut_off"
 NO_LOGPROBS = "no_logprobs_given"
 NOT_IN_TOP = "option_not_in_top"
 FAILED = "api_"  # and the HTTP status, or timeout, connection, bad_response
 _LONGEST_WAIT = 60.0
+_SURE = 10  # requests refused, and none answered: it is not the questions
 
 
 def identify(settings: ApiSettings) -> dict[str, Any]:
@@ -44,41 +52,34 @@ def start(
     settings: ApiSettings, pieces: Sequence[Piece], report: Callable[[str], None]
 ) -> tuple[Callable[[Piece], None], Callable[[Piece, None], list[Answer]]]:
     """Connect; give the functions that prepare a piece (nothing to do) and that ask it."""
-    client = connect(settings)
+    talk = connect(settings)
     progress = Progress(settings.name, "tokens", sum(len(p.items) for p in pieces), report)
     spent = [0, 0]
+    lock = threading.Lock()
 
     def ask(piece: Piece, _: None) -> list[Answer]:
         def one(pair: tuple[Item, Rendered]) -> Answer:
-            answer, tokens = ask_one(client, settings, *pair)
-            spent[0] += tokens[0]
-            spent[1] += tokens[1]
-            note = f"{piece.language}  {money(settings, *spent)}"
-            progress.of(note).add(1, sum(tokens))
+            known = set(talk.changes)
+            answer, tokens = ask_one(talk, *pair)
+            with lock:
+                if news := sorted(talk.changes - known):
+                    report(f"{settings.name} does not take every setting; asked with {', '.join(news)}.")
+                spent[0] += tokens[0]
+                spent[1] += tokens[1]
+                note = f"{piece.language}  {money(settings, *spent)}"
+                progress.of(note).add(1, sum(tokens))
             return answer
 
-        with ThreadPoolExecutor(settings.concurrency) as pool:
-            return list(pool.map(one, zip(piece.items, piece.rendered, strict=True)))
+        pairs = [*zip(piece.items, piece.rendered, strict=True)]
+        answers = _at_a_time(settings.concurrency, one, pairs, talk)
+        if talk.rejection is not None and not talk.answered:
+            raise talk.rejection
+        return answers
 
     return (lambda _: None), ask
 
 
-def connect(settings: ApiSettings) -> openai.OpenAI:
-    """A client that leaves trying again to `ask_one`; local servers need no key.
-
-    Raises
-    ------
-    BadSetting
-    """
-    if settings.answers not in {"text", "logprobs"} or settings.endpoint not in {"chat", "completions"}:
-        raise BadSetting("--answers is text or logprobs, --endpoint chat or completions.")
-    key = os.environ.get(settings.key_variable) or "none"
-    return openai.OpenAI(base_url=settings.url, api_key=key, timeout=settings.timeout, max_retries=0)
-
-
-def ask_one(
-    client: openai.OpenAI, settings: ApiSettings, item: Item, rendered: Rendered
-) -> tuple[Answer, tuple[int, int]]:
+def ask_one(talk: Talk, item: Item, rendered: Rendered) -> tuple[Answer, tuple[int, int]]:
     """Ask one question; the answer, and the tokens read and written.
 
     Raises
@@ -86,27 +87,35 @@ def ask_one(
     openai.APIStatusError
         A status that no further try can mend and that concerns every question, such as a wrong key.
     """
+    settings = talk.settings
     reason = ""
     for attempt in range(settings.retries + 1):
         wait = settings.backoff * 2**attempt
         try:
-            response = _request(client, settings, rendered.prompt)
-            return _read(response, settings, item, rendered), _usage(response)
+            response, changes = request(talk, rendered.prompt)
+            answer = _read(response, settings, item, rendered)._replace(asked_with=changes)
+            talk.answered += 1
+            return answer, _usage(response)
         except openai.APITimeoutError:
             reason = FAILED + "timeout"
         except openai.APIConnectionError:
             reason = FAILED + "connection"
         except openai.APIStatusError as error:
+            if concerned := concerns_one_question(error):
+                talk.answered += 1
+                return Answer(reason=concerned), (0, 0)
             reason = FAILED + str(error.status_code)
-            if _about_this_question(error):
-                return Answer(reason=REFUSED), (0, 0)
-            if error.status_code not in {408, 409, 425, 429} and error.status_code < 500:
+            if rejects_request(error):
+                talk.rejected, talk.rejection = talk.rejected + 1, error
+                if talk.answered or talk.rejected < _SURE:
+                    return Answer(reason=reason), (0, 0)
+            if not may_pass(error):
                 raise
-            wait = max(wait, _asked_to_wait(error))
+            wait = max(wait, asked_to_wait(error))
         except (openai.APIError, ValueError, TypeError, AttributeError, KeyError, IndexError):
             reason = FAILED + "bad_response"
-        if attempt < settings.retries:
-            time.sleep(min(wait, _LONGEST_WAIT))
+        if attempt < settings.retries and talk.stop.wait(min(wait, _LONGEST_WAIT)):
+            break
     return Answer(reason=reason), (0, 0)
 
 
@@ -124,19 +133,45 @@ def money(settings: ApiSettings, read: int, written: int) -> str:
     return f"cost {(read * settings.price_in + written * settings.price_out) / 1e6:,.2f}"
 
 
-def _request(client: openai.OpenAI, settings: ApiSettings, prompt: str) -> Any:
-    logprobs = settings.answers == "logprobs"
-    common: dict[str, Any] = {
-        "model": settings.name,
-        "temperature": 0,
-        "max_tokens": 1 if logprobs else settings.max_answer_tokens,
-    }
-    if settings.endpoint == "completions":
-        complete: Any = client.completions.create
-        return complete(prompt=prompt, **common, **({"logprobs": settings.top} if logprobs else {}))
-    extra = {"logprobs": True, "top_logprobs": settings.top} if logprobs else {}
-    chat: Any = client.chat.completions.create
-    return chat(messages=[{"role": "user", "content": prompt}], **common, **extra)
+def _at_a_time(
+    count: int, one: Callable[[Any], Answer], questions: Sequence[Any], talk: Talk
+) -> list[Answer]:
+    """All answers in order, `count` asked at a time; the first error, or an interrupt, ends it at once.
+
+    The threads are daemons: who interrupts a run must not wait for a server that is slow.
+
+    Raises
+    ------
+    openai.APIStatusError
+        What was raised for a question.
+    """
+    found: list[Answer | None] = [None] * len(questions)
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    for k in range(len(questions)):
+        waiting.put(k)
+    talk.stop.clear()
+
+    def work() -> None:
+        try:
+            while not talk.stop.is_set():
+                k = waiting.get_nowait()
+                found[k] = one(questions[k])
+        except queue.Empty:
+            done.put(None)
+        except BaseException as error:
+            done.put(error)
+
+    threads = min(max(count, 1), len(questions))
+    for _ in range(threads):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in range(threads):
+            if (error := done.get()) is not None:
+                raise error
+    finally:
+        talk.stop.set()
+    return [answer for answer in found if answer is not None]
 
 
 def _read(response: Any, settings: ApiSettings, item: Item, rendered: Rendered) -> Answer:
@@ -199,16 +234,3 @@ def _log_sum(values: Sequence[float]) -> float:
 def _usage(response: Any) -> tuple[int, int]:
     usage = response.usage
     return (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage is not None else (0, 0)
-
-
-def _about_this_question(error: openai.APIStatusError) -> bool:
-    """A 4xx that refuses the question's content rather than the request."""
-    text = f"{error.code} {error.body}".lower()
-    return error.status_code in {400, 403, 422} and ("content_filter" in text or "content_policy" in text)
-
-
-def _asked_to_wait(error: openai.APIStatusError) -> float:
-    try:
-        return float(error.response.headers.get("retry-after", 0))
-    except ValueError:
-        return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from maskedadv.errors import MaskedadvError
+from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing
 from scoring.api_settings import ApiSettings
 from scoring.launch import backend_of
 from scoring.plan import Piece, Unit, stored
@@ -29,15 +29,28 @@ class Estimate:
 
 
 def estimate_unit(unit: Unit, out: Path) -> Estimate:
-    """Count tokens of what is not done, and estimate time (or money) for them."""
+    """Count tokens of what is not done, and estimate time (or money) for them.
+
+    Raises
+    ------
+    BadSetting, PackageMissing
+        What is wrong with every model alike.
+    """
     try:
         done = stored(out, unit, backend_of(unit).identify(unit.settings))
-    except MaskedadvError as error:
-        return Estimate(unit.model, "-", len(unit.pieces), 0, 0, 0, "-", str(error))
-    rest = [piece for k, piece in enumerate(unit.pieces) if k not in done]
-    size, tokens, cost = _cost(unit, rest)
+        rest = [piece for k, piece in enumerate(unit.pieces) if k not in done]
+        size, tokens, cost = _cost(unit, rest)
+    except (BadSetting, PackageMissing):
+        raise
+    except Exception as error:  # whatever is wrong with one model, the others are planned
+        return Estimate(unit.model, "-", len(unit.pieces), 0, 0, 0, "-", _said(error))
     items = sum(len(piece.items) for piece in rest)
     return Estimate(unit.model, size, len(unit.pieces), len(done), items, tokens, cost)
+
+
+def _said(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, MaskedadvError) else f"{type(error).__name__}: {text}"
 
 
 def _cost(unit: Unit, rest: list[Piece]) -> tuple[str, int, str]:

@@ -156,6 +156,10 @@ def load_config(settings: HfSettings) -> Any:
             settings.path, revision=settings.revision, trust_remote_code=settings.trust_remote_code
         )
     except (OSError, ValueError, KeyError) as error:
+        if "trust_remote_code" in str(error):
+            raise UnusableModel(
+                f"{settings.path} comes with code of its own; --trust-remote-code runs it."
+            ) from error
         raise UnusableModel(
             f"{settings.path} cannot be found or is no model ({_first_line(error)})."
         ) from error

@@ -48,7 +48,9 @@ def identify(settings: HfSettings) -> dict[str, Any]:
         "transformers": transformers.__version__,
         "torch": torch.__version__,
         "path": None if folder.is_dir() else settings.path,
-        "revision": _content(folder) if folder.is_dir() else getattr(config, "_commit_hash", None),
+        "revision": _content(folder)
+        if folder.is_dir()
+        else getattr(config, "_commit_hash", None) or settings.revision,
         "tokenizer": load_codec(settings, config.model_type).fingerprint,
         "dtype": str(choose_dtype(settings.dtype, device)).removeprefix("torch."),
         "attention": settings.attention,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +12,10 @@ from dataclasses import dataclass, field
 from maskedadv.errors import BadItem
 
 MAX_OPTIONS = 10
-# Direction marks, byte-order mark, carriage return: invisible to the reader, not to the tokenizer.
-_HIDDEN = frozenset("\ufeff\r\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Direction marks, byte-order mark, control characters: invisible to the reader, not to the tokenizer.
+_HIDDEN = frozenset("\ufeff\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") | {
+    chr(k) for k in (*range(32), *range(127, 160)) if chr(k) not in "\n\t"
+}
 
 # Problems that make an item impossible to ask ...
 NO_ANSWER = "no right option"
@@ -82,7 +85,7 @@ def check_items(items: Sequence[Item]) -> list[Problem]:
 
 def clean_text(text: str) -> str:
     """The text without hidden characters, line ends as single newlines, blanks at its ends cut."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = re.sub("\r\n|[\r\v\f\x85]", "\n", text)
     return "".join(c for c in text if c not in _HIDDEN).strip()
 
 

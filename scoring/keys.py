@@ -108,12 +108,12 @@ def _guess(given: Sequence[str], options: Sequence[Sequence[str]], places: Seque
         )
         raise AmbiguousKey(
             f"answers are numbers, and {why} ({_rows([k for k, _ in numbers], given, places)}); "
-            "say with --key whether they count from-0 or from-1."
+            "say with maskedadv items convert --key whether they count from-0 or from-1."
         )
     if unclear:
         raise AmbiguousKey(
             f"{len(unclear)} answers are the key of one option and the text of another "
-            f"({_rows(unclear, given, places)}); say with --key which is meant."
+            f"({_rows(unclear, given, places)}); say with maskedadv items convert --key which is meant."
         )
     return kinds
 

@@ -100,7 +100,7 @@ def run_units(
             if worker.exitcode:
                 failed.append(unit.model)
                 if worker.exitcode < 0:
-                    _record(out, unit, f"The process was ended by signal {-worker.exitcode}.")
+                    record_failure(out, unit, f"The process was ended by signal {-worker.exitcode}.")
 
     threads = [threading.Thread(target=serve, args=(gpu,)) for gpu in range(gpus)]
     for thread in threads:
@@ -181,8 +181,12 @@ def read_errors(out: Path) -> dict[str, str]:
 
 def _passing(table: pa.Table) -> bool:
     """Whether answers are missing for reasons that may have passed."""
-    reasons = table["reason"].to_pylist()
-    return any(reason.startswith("api_") or reason == "out_of_memory" for reason in reasons)
+    return any(map(may_pass, table["reason"].to_pylist()))
+
+
+def may_pass(reason: str) -> bool:
+    """Whether an answer that is missing for this reason may be had at another time."""
+    return reason.startswith("api_") or reason == "out_of_memory"
 
 
 def _on_gpu(gpu: int, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
@@ -201,11 +205,15 @@ def _error_path(out: Path, unit: Unit) -> Path:
 
 
 def _fail(out: Path, unit: Unit, error: Exception, report: Callable[[str], None]) -> None:
-    _record(out, unit, "".join(traceback.format_exception(error)))
     report(f"{unit.model} failed: {type(error).__name__}: {error}")
+    try:
+        record_failure(out, unit, "".join(traceback.format_exception(error)))
+    except OSError as second:  # what keeps answers from being written keeps this from it, too
+        report(f"This cannot be recorded in {out / ERRORS} ({second.strerror or second}).")
 
 
-def _record(out: Path, unit: Unit, text: str) -> None:
+def record_failure(out: Path, unit: Unit, text: str) -> None:
+    """Write down why a model failed, for `read_errors`."""
     path = _error_path(out, unit)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps({"model": unit.model, "error": text}, ensure_ascii=False, indent=1)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from maskedadv import __version__
 from scoring.api_settings import ApiSettings
 from scoring.hf_settings import HfSettings
-from scoring.items import Item, hash_items
+from scoring.items import Item, askable, hash_items
 from scoring.prompts import LetterForms, Prompts, Rendered, hash_of, render
 from scoring.sources import refuse_repeats
 from scoring.store import answer_path, read_answers
@@ -64,7 +64,13 @@ def make_pieces(
     Raises
     ------
     NoPrompt
+    BadItem
+        Items that cannot be asked; `scoring.items.askable` leaves them out.
+    DuplicateRows, ItemInBothSubsets
     """
+    check_sets(sets)
+    for items in sets.values():
+        askable(items)
     pieces = []
     for name, items in sorted(sets.items()):
         by_language: dict[str, list[Item]] = defaultdict(list)

@@ -63,10 +63,14 @@ def load_prompts(path: Path | None = None) -> Prompts:
         for name, table in theirs.items():
             if not isinstance(table, dict):
                 raise BadPrompts(f"{path}: {name} is not a table; a language is [{name}].")
+            if not isinstance(table.get("places", {}), dict):
+                raise BadPrompts(f'{path}, [{name}]: places is a table, such as {{ CN = "在中国" }}.')
             places = {**own.get(name, {}).get("places", {}), **table.get("places", {})}
             own[name] = {**own.get(name, {}), **table} | ({"places": places} if name != "countries" else {})
     where = str(path or "prompts.toml")
     countries = own.pop("countries")
+    if odd := [name for name, code in countries.items() if not isinstance(code, str)]:
+        raise BadPrompts(f'{where}, [countries]: {odd[0]} is given no code, such as "CN".')
     languages = {name: _words(name, table, where) for name, table in own.items()}
     return Prompts(version, languages, countries)
 
@@ -179,8 +183,8 @@ def _words(name: str, table: Any, where: str) -> Words:
         raise BadPrompts(f"{where}, [{name}]: places is a table of texts, letters a list of texts.")
     if odd := [k for k, v in {**texts, **places}.items() if not isinstance(v, str)]:
         raise BadPrompts(f"{where}, [{name}]: {odd[0]} is not a text.")
-    if "{place}" not in texts["cue"] or texts["cue"].replace("{place}", "").count("{"):
+    if "{place}" not in texts["cue"] or set("{}") & set(texts["cue"].replace("{place}", "")):
         raise BadPrompts(f"{where}, [{name}]: the cue must hold {{place}} and no other braces.")
-    if len(set(letters)) < len(letters) or not all(isinstance(x, str) and x.strip() for x in letters):
+    if not all(isinstance(x, str) and x.strip() for x in letters) or len(set(letters)) < len(letters):
         raise BadPrompts(f"{where}, [{name}]: letters must be different texts, none empty.")
     return Words(**texts, places=places, letters=tuple(letters))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ from scoring.keys import KEYS, read_keys
 from scoring.store import write_whole
 from scoring.tables import find_files, read_rows
 
+_HALF = re.compile("[\ud800-\udfff]")
 NOT_LABELLED = "not labelled CA or CS"
 
 
@@ -82,11 +84,11 @@ def read_items(
     spec = _spec(source, columns or {})
     if key is not None and key not in KEYS:
         raise BadSetting(f"{key!r} is no kind of key; give one of {', '.join(KEYS)}.")
-    rows = [
-        (where, {**row, "row": str(n), "file": path.stem, "folder": path.parent.name})
-        for path in find_files(list(paths))
-        for n, (where, row) in enumerate(read_rows(path))
-    ]
+    own, rows = [], []
+    for path in find_files(list(paths)):
+        for n, (where, row) in enumerate(read_rows(path)):
+            own.append(row)
+            rows.append((where, {**row, "row": str(n), "file": path.stem, "folder": path.parent.name}))
     if not rows:
         raise EmptyTable("the item files hold no rows.")
     places = [where for where, _ in rows]
@@ -97,7 +99,7 @@ def read_items(
     keys = read_keys(answers, [texts for texts, _ in options], kind, [names[k] for _, k in options], places)
     dropped: Counter[str] = Counter()
     items = []
-    for (where, row), (texts, _), answer in zip(rows, options, keys, strict=True):
+    for (where, row), (texts, layout), answer, given in zip(rows, options, keys, own, strict=True):
         name = _filled(spec["item"], row, where, "item")
         label = choose_subset(_label(row, spec, where), name, labels, subset or spec.get("default_subset"))
         if not label:
@@ -108,11 +110,11 @@ def read_items(
                 name,
                 label,
                 language or _language(row, spec, where),
-                "\n".join(t for c in spec["question"] if (t := _text(row.get(c)))),
+                "\n".join(t for c in spec["question"] if (t := _asked(row.get(c), where))),
                 texts,
                 answer,
                 country if country is not None else _country(row, spec),
-                _extra(row, spec),
+                _extra(given, row, spec, layout),
                 where,
             )
         )
@@ -141,7 +143,11 @@ def refuse_repeats(items: Sequence[Item]) -> None:
     """
     seen: dict[tuple[str, str], Item] = {}
     subsets: dict[str, Item] = {}
-    repeated = [(seen[k], x) for x in items if seen.setdefault(k := (x.language, x.item), x) is not x]
+    repeated = []
+    for x in items:
+        if (first := seen.get((x.language, x.item))) is not None:
+            repeated.append((first, x))
+        seen.setdefault((x.language, x.item), x)
     if repeated:
         shown = "; ".join(f"{b.where}: {b.item!r} in {b.language!r}, as {a.where}" for a, b in repeated[:3])
         raise DuplicateRows(
@@ -165,7 +171,7 @@ def _options(row: Mapping[str, Any], spec: Mapping[str, Any], where: str) -> tup
         value = row[present[0]]
         if len(layout) == 1:
             return _listed(value, where), k
-        texts = [_text(row[name]) for name in present]
+        texts = [_asked(row[name], where) for name in present]
         while spec.get("fewer_options") and texts and not texts[-1]:
             texts.pop()
         return tuple(texts), k
@@ -181,7 +187,17 @@ def _listed(value: Any, where: str) -> tuple[str, ...]:
             value = None
     if not isinstance(value, list):
         raise BadItem(f'{where}: the options are no list; write them as ["one", "two", ...].')
-    return tuple(_text(option) for option in value)
+    return tuple(_asked(option, where) for option in value)
+
+
+def _asked(value: Any, where: str) -> str:
+    """A text that will be part of a prompt."""
+    if isinstance(value, dict | list):
+        raise BadItem(f"{where}: a question or an option is a text, not {_text(value)[:60]}.")
+    text = _text(value)
+    if _HALF.search(text):
+        raise BadItem(f"{where}: a question or an option holds half of a character (a lone surrogate).")
+    return text
 
 
 def _label(row: Mapping[str, Any], spec: Mapping[str, Any], where: str) -> str | None:
@@ -207,14 +223,19 @@ def _country(row: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     return next((text for template in spec.get("country", []) if (text := _fill(template, row))), "")
 
 
-def _extra(row: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, str]:
+def _extra(
+    given: Mapping[str, Any], row: Mapping[str, Any], spec: Mapping[str, Any], layout: int
+) -> dict[str, str]:
+    """Further columns, as the file gives them: all that were not read as a part of the item."""
     wanted = spec.get("extra", [])
     if wanted == ["*"]:
-        taken = {"row", "file", "folder", spec["answer"], *spec["question"], *spec.get("subset", [])}
-        taken |= {name for layout in spec["options"] for name in layout}
-        taken |= {t[1:-1] for key in ("item", "language", "country") for t in spec.get(key, [])}
-        wanted = [name for name in row if name not in taken]
-    return {name: _text(row.get(name)) for name in wanted if name in row}
+        taken = {spec["answer"], *spec["question"], *spec["options"][layout]}
+        taken |= {next((name for name in spec.get("subset", []) if name in row), "")}
+        for key in ("item", "language", "country"):
+            used = next((t for t in spec.get(key, []) if _fill(t, row)), "")
+            taken |= {*_names([used]), *_names(spec.get(key, [])[:1])}
+        wanted = [name for name in given if name not in taken]
+    return {name: _text(given.get(name)) for name in wanted if name in given}
 
 
 def _filled(templates: Sequence[str], row: Mapping[str, Any], where: str, what: str) -> str:

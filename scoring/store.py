@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -25,14 +25,17 @@ from scoring.items import Item
 
 FOLDER = "_answers"
 _KEY = b"maskedadv"
+_COLUMNS = b"maskedadv.columns"
 _DAY = 86400
+_NOT_FINITE = "not_finite"
 
 
 class Answer(NamedTuple):
     """What a model made of one item.
 
     `logprobs` holds NaN where an option's log-probability is not known; `chosen` is the option that a
-    written answer states. `reason` says why the answer, or its probability, is missing.
+    written answer states. `reason` says why the answer, or its probability, is missing. `asked_with` says
+    what an endpoint had to be asked otherwise than usual; None for other models.
     """
 
     logprobs: Sequence[float] | NDArray[np.float64] | None = None
@@ -40,6 +43,7 @@ class Answer(NamedTuple):
     reason: str = ""
     n_tail_tokens: int | None = None
     said: str | None = None
+    asked_with: str | None = None
 
 
 def answer_path(folder: Path, fingerprint: Mapping[str, Any]) -> Path:
@@ -53,25 +57,39 @@ def table_of(model: str, items: Sequence[Item], answers: Sequence[Answer]) -> pa
     """The response table of one model, language and item set, ordered by item.
 
     Columns: model, subset, language, item, correct, p_correct, crm_logit, n_options, option_logprobs,
-    option_mass, n_tail_tokens, tied, reason; said, where answers are written; then the items' own columns.
+    option_mass, n_tail_tokens, tied, reason; said, where answers are written; asked_with, for endpoints; then
+    the items' own columns, called `item_...` where a column of these names is theirs.
     """
     order = sorted(range(len(items)), key=lambda k: items[k].item)
     rows = [_row(model, items[k], answers[k]) for k in order]
     columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in _SCHEMA.items()}
-    if all(answer.said is None for answer in answers):
-        del columns["said"]
-    extras = sorted({name for item in items for name in item.extra} - set(columns))
-    for name in extras:
-        columns[name] = pa.array([items[k].extra.get(name, "") for k in order], pa.string())
+    for name in ("said", "asked_with"):
+        if all(getattr(answer, name) is None for answer in answers):
+            del columns[name]
+    for name, shown in extra_columns(items).items():
+        columns[shown] = pa.array([items[k].extra.get(name, "") for k in order], pa.string())
     return pa.table(columns)
+
+
+def extra_columns(items: Iterable[Item]) -> dict[str, str]:
+    """The items' own columns, and what each is called in the table, where results keep their names."""
+    names = sorted({name for item in items for name in item.extra})
+    shown: dict[str, str] = {}
+    for name in names:
+        other = name
+        while other in _SCHEMA or other in shown.values() or (other != name and other in names):
+            other = f"item_{other}"
+        shown[name] = other
+    return shown
 
 
 def write_answers(path: Path, table: pa.Table, fingerprint: Mapping[str, Any]) -> None:
     """Write the file whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    table = table.replace_schema_metadata({_KEY: _canonical(fingerprint)})
+    table = table.replace_schema_metadata({_KEY: _canonical(fingerprint), _COLUMNS: _columns(table)})
     _sweep(path.parent)
-    write_whole(path, lambda partial: pyarrow.parquet.write_table(table, partial))
+    # Checksums: a bit that flips on a disk must not become another answer.
+    write_whole(path, lambda partial: pyarrow.parquet.write_table(table, partial, write_page_checksum=True))
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -97,11 +115,18 @@ def read_answers(path: Path, fingerprint: Mapping[str, Any], n_items: int) -> pa
     if not path.is_file():
         return None
     try:
-        table = pyarrow.parquet.read_table(path, partitioning=None)
-    except (pa.ArrowException, OSError):
+        table = pyarrow.parquet.read_table(path, partitioning=None, page_checksum_verification=True)
+        found = table.schema.metadata or {}
+        whole = found.get(_COLUMNS) == _columns(table) and len(table) == n_items
+    except Exception:  # a damaged file can fail in any way
         return None
-    own = (table.schema.metadata or {}).get(_KEY) == _canonical(fingerprint)
-    return table if own and len(table) == n_items else None
+    return table if whole and found.get(_KEY) == _canonical(fingerprint) else None
+
+
+def _columns(table: pa.Table) -> bytes:
+    """Names and types: what the checksums of the pages do not cover."""
+    kinds = [str(field.type).replace("<item:", "<element:") for field in table.schema]  # as Parquet names it
+    return repr([*zip(table.column_names, kinds, strict=True)]).encode()
 
 
 def _canonical(fingerprint: Mapping[str, Any]) -> bytes:
@@ -133,6 +158,7 @@ _SCHEMA = {
     "tied": pa.bool_(),
     "reason": pa.string(),
     "said": pa.string(),
+    "asked_with": pa.string(),
 }
 
 
@@ -149,6 +175,7 @@ def _row(model: str, item: Item, answer: Answer) -> dict[str, Any]:
         "tied": False,
         "reason": answer.reason,
         "said": answer.said,
+        "asked_with": answer.asked_with,
     }
     if answer.logprobs is None:
         outcome = from_choice(answer.chosen, [item.answer], len(item.options))
@@ -162,11 +189,12 @@ def _row(model: str, item: Item, answer: Answer) -> dict[str, Any]:
         leading = [k for k, x in enumerate(known) if x == best]
         return row | {"correct": int(leading[0] == item.answer), "tied": len(leading) > 1}
     outcome = from_logprobs(known, [item.answer])
+    if outcome.correct is None:
+        return row | {"reason": answer.reason or _NOT_FINITE}
     return row | {
         "correct": outcome.correct,
         "p_correct": outcome.p_correct,
         "crm_logit": outcome.crm_logit,
         "option_mass": float(np.exp(np.logaddexp.reduce(known))),
         "tied": outcome.tied,
-        "reason": outcome.reason,
     }

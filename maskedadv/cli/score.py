@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import clean, format_table, number, to_json
+from maskedadv.cli.score_options import score_options
+from maskedadv.cli.text import clean, format_table, number, to_json, wrap
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,71 +27,8 @@ def command() -> None:
     """Ask models the items; the answers are a response table for maskedadv fit."""
 
 
-_OPTIONS = (
-    click.argument("items", nargs=-1, required=True, type=click.Path(path_type=Path)),
-    click.option(
-        "-m",
-        "--model",
-        "models",
-        multiple=True,
-        required=True,
-        metavar="[NAME=]MODEL[@REVISION]",
-        help="Folder or name on the hub (or at the endpoint); NAME stands in the table. Repeatable.",
-    ),
-    click.option(
-        "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the answers."
-    ),
-    click.option("--language", "languages", multiple=True, help="Only these languages; repeatable."),
-    click.option("--prompts", "prompt_file", type=click.Path(path_type=Path), help="Prompts of your own."),
-    click.option(
-        "--letter-forms",
-        type=click.Choice(["context", "both"]),
-        default="context",
-        show_default=True,
-        help="The letter as it stands after the label, or the sum over that and the bare letter.",
-    ),
-    click.option("--drop-bad", is_flag=True, help="Leave out items that cannot be asked, and count them."),
-    click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 or float16."),
-    click.option(
-        "--device", default="auto", show_default=True, help="cpu, cuda, cuda:1; split: one model, all GPUs."
-    ),
-    click.option("--attention", default="auto", show_default=True, help="sdpa, eager, flash_attention_2."),
-    click.option(
-        "--max-tokens-per-batch", default="auto", show_default=True, help="Tokens of a pass, with padding."
-    ),
-    click.option("--trust-remote-code", is_flag=True, help="Run code that comes with a model."),
-    click.option("--api", "url", help="Base address of an OpenAI-compatible endpoint that has the models."),
-    click.option(
-        "--answers",
-        type=click.Choice(["text", "logprobs"]),
-        default="text",
-        show_default=True,
-        help="API: written answers, or log-probabilities of the first token.",
-    ),
-    click.option(
-        "--endpoint",
-        type=click.Choice(["chat", "completions"]),
-        default="chat",
-        show_default=True,
-        help="API.",
-    ),
-    click.option("--max-answer-tokens", default=512, show_default=True, help="API: longest answer."),
-    click.option("--concurrency", default=8, show_default=True, help="API: questions at a time."),
-    click.option("--retries", default=5, show_default=True, help="API: tries after the first."),
-    click.option("--timeout", default=120.0, show_default=True, help="API: seconds a try may take."),
-    click.option("--price-in", default=0.0, help="API: price of a million tokens read."),
-    click.option("--price-out", default=0.0, help="API: price of a million tokens written."),
-)
-
-
-def _options(function: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
 @command.command("plan")
-@_options
+@score_options
 @json_option
 def plan(as_json: bool, output: Path, **options: Any) -> None:
     """Print the models with their tokens, what is done, and how long or how much the rest will take."""
@@ -110,9 +49,11 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
 
 
 @command.command("run")
-@_options
+@score_options
 @click.option(
-    "--gpus", default=0, help="Processes, each with its own GPU; default: all GPUs of this machine."
+    "--gpus",
+    default=0,
+    help="Processes, each with its own GPU; default: all GPUs of this machine. With --slurm: GPUs of a job.",
 )
 @click.option("--slurm", metavar="PARTITION", help="Hand the models to Slurm, one job each, and wait.")
 @click.option("--again", is_flag=True, help="Ask anew where a server or memory failed.")
@@ -134,17 +75,26 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
         )
     units = _units(**options)
     known = identify_units(units, output, _progress)
+    _refuse_unwritable(output)
     if slurm is not None:
         from scoring.slurm import run_on_slurm
 
-        failed = run_on_slurm(largest_first(units), known, output, slurm, again=again)
+        failed = run_on_slurm(
+            largest_first(units), known, output, slurm, again=again, gpus=gpus or 1, report=_progress
+        )
     else:
         gpus = gpus or _count_gpus(options["url"])
         queue = largest_first(units) if gpus > 1 else units
         failed = run_units(queue, known, output, _progress, gpus, again=again)
     table = collect(output, units, known)
     if table is not None:
-        write_table(output / "responses.parquet", table)
+        try:
+            write_table(output / "responses.parquet", table)
+        except OSError as error:
+            raise UnitsFailed(
+                f"{output / 'responses.parquet'} cannot be written ({error.strerror or error}). The answers "
+                "are kept; the same command again writes the table."
+            ) from error
         click.echo(to_json(_summary(table)) if as_json else _print(table, output))
     if failed:
         errors = read_errors(output)
@@ -169,10 +119,11 @@ def _units(
     from scoring.plan import Unit, check_sets, make_pieces
     from scoring.prompts import check_prompts, load_prompts
     from scoring.sources import read_items
+    from scoring.store import extra_columns
 
     sets: dict[str, list[Any]] = {}
     for path in items:
-        name = path.name.split(".")[0]
+        name = path.resolve().name.split(".")[0]
         if name in sets:
             raise BadSetting(f"two item files are called {name}; rename one, sets are known by their names.")
         found = read_items([path])
@@ -180,18 +131,23 @@ def _units(
             [x for x in found.items if not languages or x.language in languages], drop=drop_bad
         )
         for reason, count in [*found.dropped.items(), *dropped.items()]:
-            click.echo(f"{name}: {count:,} items left out: {reason}.", err=True)
+            _say(f"{name}: {count:,} items left out: {reason}.")
         differing = [p for p in check_items(kept) if p.kind == KEYS_DIFFER]
         if differing:
-            click.echo(
+            _say(
                 f"{name}: {len(differing)} items have another right option in some language "
-                f"({differing[0].item}: {differing[0].detail}); see maskedadv items check.",
-                err=True,
+                f"({differing[0].item}: {differing[0].detail}); see maskedadv items check."
             )
+        for column, shown in extra_columns(kept).items():
+            if column != shown:
+                _say(
+                    f"{name}: the column {column!r} will be called {shown!r} in the table, where {column!r} "
+                    "is a result."
+                )
         sets[name] = kept
     if not any(sets.values()):
         raise BadSetting("no item is left to ask; see --language and --drop-bad.")
-    check_sets(sets)
+    check_sets(sets)  # before the prompts, which may lack words for a row that should not be there
     prompts = load_prompts(prompt_file)
     check_prompts([item for kept in sets.values() for item in kept], prompts)
     pieces = make_pieces(sets, prompts, letter_forms)
@@ -212,10 +168,14 @@ def _settings(text: str, options: dict[str, Any]) -> tuple[str, HfSettings | Api
     from scoring.hf_settings import HfSettings
 
     name, equals, where = text.partition("=")
-    where = where if equals else text
+    if not equals or Path(text).exists():  # a folder's own name may hold the sign
+        equals, where = "", text
+    elif not (name and where):
+        raise BadSetting(f"-m {text!r}: write a model, or NAME=MODEL.")
     if options["url"]:
         keys = ("answers", "endpoint", "max_answer_tokens", "concurrency", "retries", "timeout")
         more = {key: options[key] for key in (*keys, "price_in", "price_out")}
+        more["top"] = options["top_logprobs"]
         return (name if equals else where), ApiSettings(where, options["url"], **more)
     path, at, revision = where.rpartition("@")
     if not at or Path(where).exists():
@@ -236,6 +196,19 @@ def _settings(text: str, options: dict[str, Any]) -> tuple[str, HfSettings | Api
     return (name if equals else default), settings
 
 
+def _refuse_unwritable(output: Path) -> None:
+    """Say so before any model is asked, not after."""
+    from maskedadv.errors import BadSetting
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=output):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadSetting(f"{output} cannot be written to ({reason}); name another folder with -o.") from error
+
+
 def _count_gpus(url: str | None) -> int:
     if url:
         return 1
@@ -244,6 +217,10 @@ def _count_gpus(url: str | None) -> int:
     except ModuleNotFoundError:
         return 1
     return max(1, torch.cuda.device_count())
+
+
+def _say(sentence: str) -> None:
+    click.echo(wrap(sentence), err=True)
 
 
 def _progress(line: str) -> None:
@@ -277,6 +254,8 @@ def _summary(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def _print(table: pa.Table, output: Path) -> str:
+    from scoring.launch import may_pass
+
     summary = _summary(table)
     rows = [
         [
@@ -295,4 +274,6 @@ def _print(table: pa.Table, output: Path) -> str:
     if reasons:
         text += "\n\nMissing, wholly or in their probability:\n"
         text += "\n".join(f"  {count:,} {reason}" for reason, count in reasons.most_common())
+        if any(may_pass(reason) for reason in reasons):
+            text += "\n--again asks anew where a server or memory failed."
     return f"{text}\n\nWritten to {clean(str(output / 'responses.parquet'))}."

@@ -72,13 +72,30 @@ class Handler(BaseHTTPRequestHandler):
             self.server.busy += 1
             self.server.most = max(self.server.most, self.server.busy)
         try:
-            self.answer(word, tries, "messages" in body)
+            self.answer(word, tries, body)
         finally:
             with self.server.lock:
                 self.server.busy -= 1
 
-    def answer(self, word: str, tries: int, chat: bool) -> None:
+    def answer(self, word: str, tries: int, body: dict[str, Any]) -> None:
+        chat = "messages" in body
         kind, _, value = word.partition("=")
+        if kind == "new" and "max_tokens" in body:
+            text = "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            return self.refuse(400, text + "Use 'max_completion_tokens' instead.", "unsupported_parameter")
+        if kind in {"new", "warm"} and "temperature" in body:
+            text = (
+                "'temperature' does not support 0 with this model. Only the default (1) value is supported."
+            )
+            return self.refuse(400, f"Unsupported value: {text}", "unsupported_value")
+        if kind == "long":
+            return self.refuse(400, "This model's maximum context length is 8 tokens.", None)
+        if kind == "content":
+            return self.refuse(400, "Content Exists Risk", "invalid_request_error")
+        if kind == "quota":
+            return self.refuse(429, "You exceeded your current quota", "insufficient_quota")
+        if kind == "drip":
+            return self.drip()
         if kind == "status":
             return self.send(int(value), {"error": {"message": "no", "code": "x"}})
         if kind == "once" and tries == 1:
@@ -131,6 +148,20 @@ class Handler(BaseHTTPRequestHandler):
             },
         )
 
+    def refuse(self, status: int, message: str, code: str | None) -> None:
+        self.send(status, {"error": {"message": message, "code": code, "type": "invalid_request_error"}})
+
+    def drip(self) -> None:
+        """A response that never ends, and never pauses for long."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "100000")
+        self.end_headers()
+        for _ in range(300):
+            self.wfile.write(b" ")
+            self.wfile.flush()
+            time.sleep(0.05)
+
     def send(self, status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         self.raw(status, json.dumps(content).encode(), "application/json", headers)
 
@@ -177,6 +208,11 @@ MISBEHAVIOUR = {
     "once=500": (1, "", 2),
     "slow": (None, "api_timeout", 3),
     "hang-up": (None, "api_connection", 3),
+    "drip": (None, "api_timeout", 3),
+    "long": (None, "too_long", 1),
+    "content": (None, "refused", 1),
+    "status=400": (None, "api_400", 1),
+    "status=422": (None, "api_422", 1),
     "no-json": (None, "api_bad_response", 3),
     "half-json": (None, "api_bad_response", 3),
     "odd-json": (None, "api_bad_response", 3),
@@ -198,18 +234,19 @@ def test_a_server_that_misbehaves(server: Server) -> None:
     assert seen == MISBEHAVIOUR
     assert 1 < server.most <= 6
     assert all(body["temperature"] == 0 for body in server.bodies)
+    assert {a.asked_with for a in found if a.chosen is not None} == {""}
 
 
 def test_statements_in_other_languages(server: Server) -> None:
     words = [("say=الإجابة: ب", "ar", 1), ("say=答案是Ｃ", "zh", 2)]
     for word, language, option in words:
-        client = api.connect(settings(server))
+        talk = api.connect(settings(server))
         rendered = Rendered(f"<<{word}>>", ((" A",),))
-        answer, tokens = api.ask_one(client, settings(server), item(word, 0, language=language), rendered)
+        answer, tokens = api.ask_one(talk, item(word, 0, language=language), rendered)
         assert (answer.chosen, tokens) == (option, (10, 3))
 
 
-@pytest.mark.parametrize("status", [401, 404, 422])
+@pytest.mark.parametrize("status", [401, 402, 404, 422])
 def test_what_concerns_every_question_stops_the_model(server: Server, status: int) -> None:
     import openai
 

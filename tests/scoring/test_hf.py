@@ -133,6 +133,25 @@ def test_equals_a_plain_forward_whatever_the_batch(name: str) -> None:
             assert one.logprobs.argmax() == truth.argmax()
 
 
+def test_one_pass_a_question_and_the_prompt_once_for_longer_tails(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build("llama")
+    loaded = prepare(model, NO_CODEC)
+    forward, tokens = model.forward, []
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        tokens.append(kwargs["input_ids"].shape)
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(model, "forward", counted)
+    short = random_items(20, long=False)
+    hf.score(loaded, short, 200)
+    assert sum(rows for rows, _ in tokens) == len(short)
+    tokens.clear()
+    one = Encoded(tuple(range(1, 51)), (((1, 2, 3),), ((4, 5),), ((6,),)))
+    hf.score(loaded, [one])
+    assert tokens == [(1, 50), (3, 2)]
+
+
 @pytest.mark.parametrize("name", ["llama", "gemma2, soft caps and window", "mamba"])
 def test_neighbours_and_order_do_not_matter(name: str) -> None:
     loaded = prepare(build(name), NO_CODEC)

@@ -144,6 +144,8 @@ def test_two_to_ten_options(tmp_path: Path) -> None:
         ({"question": "Wh\u200eich?"}, it.HIDDEN),
         ({"question": "\ufeffWhich?"}, it.HIDDEN),
         ({"question": "Which?\r\nNow"}, it.HIDDEN),
+        ({"question": "Wh\x00ich?"}, it.HIDDEN),
+        ({"options": ["one", "\x1b[31mtwo", "three"]}, it.HIDDEN),
         ({"options": ["one", "tw\u202eo", "three"]}, it.HIDDEN),
         ({"options": ["one", "", "three"]}, it.EMPTY_OPTION),
         ({"options": ["one", " \t", "three"]}, it.EMPTY_OPTION),
@@ -160,6 +162,18 @@ def test_items_that_cannot_be_asked_are_named(tmp_path: Path, change: dict[str, 
         askable(items)
     kept, dropped = askable(items, drop=True)
     assert ([x.item for x in kept], dict(dropped)) == (["q1"], {kind: 1})
+
+
+def test_columns_that_are_no_part_of_the_item_are_kept(tmp_path: Path) -> None:
+    """Also those with a name that could have been read as a part, or that the reader uses itself."""
+    more = {"id": "7", "lang": "x", "label": "y", "row": "r", "file": "f", "folder": "d", "choices": "z"}
+    (item,) = read(tmp_path, row(**more))
+    assert (item.item, item.language, item.subset) == ("q1", "en", "CA")
+    assert item.extra == more
+    write_items(tmp_path / "out.jsonl", [item])
+    assert read_items([tmp_path / "out.jsonl"]).items == (item,)
+    (other,) = read(tmp_path, {k if k != "item" else "id": v for k, v in row().items()})
+    assert (other.item, other.extra) == ("q1", {})
 
 
 def test_cleaning_removes_what_is_hidden_and_keeps_joiners(tmp_path: Path) -> None:
@@ -209,6 +223,8 @@ def test_real_items_hold_seven_keys_that_differ(shared: Path) -> None:
         ([{k: v for k, v in row().items() if k != "options"}], MissingColumn, "no options"),
         ([{k: v for k, v in row().items() if k != "item"}], MissingColumn, "item"),
         ([row(options="one, two")], BadItem, "no list"),
+        ([row(question={"text": "Which?"})], BadItem, "row 1: a question or an option is a text"),
+        ([row(options=[["one"], "two"])], BadItem, "row 1: a question or an option is a text"),
     ],
 )
 def test_refusals(tmp_path: Path, rows: list[dict[str, Any]], error: type[InputError], message: str) -> None:
@@ -228,6 +244,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableFile, match="no item file"):
         read_items([tmp_path / "empty"])
+
+
+def test_half_a_character_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(json.dumps(row(question="\ud800?")) + "\n")  # escaped, as careless programs write it
+    with pytest.raises(BadItem, match=r"row 1: .*half of a character"):
+        read_items([path])
 
 
 def test_unlabelled_rows_are_dropped_and_counted(tmp_path: Path) -> None:

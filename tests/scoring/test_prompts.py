@@ -135,6 +135,11 @@ def test_own_file_adds_and_replaces(tmp_path: Path) -> None:
         ('version = "1"\n[fr]\nletters = ["A", "A"]\n', "different texts"),
         ('version = "1"\n[fr]\nanswer = 3\n', "not a text"),
         ('version = "1"\nfr = 3\n', "not a table"),
+        ('version = "1"\n[fr]\nplaces = 3\n', "places is a table"),
+        ('version = "1"\n[fr]\nplaces = { CN = 3 }\n', "CN is not a text"),
+        ('version = "1"\n[fr]\ncue = "{place} }"\n', "must hold"),
+        ('version = "1"\n[fr]\nletters = [["A"], ["B"]]\n', "different texts"),
+        ('version = "1"\n[countries]\nWales = ["GB"]\n', "Wales is given no code"),
         ("version = ", "no TOML"),
     ],
 )

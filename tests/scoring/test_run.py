@@ -223,8 +223,8 @@ def test_killed_while_writing(tiny_model: Path, tmp_path: Path) -> None:
         "import sys, os, signal, pyarrow.parquet as pq\n"
         "from maskedadv.cli.main import main\n"
         "write = pq.write_table\n"
-        "def half(table, path):\n"
-        "    write(table, path)\n"
+        "def half(table, path, **options):\n"
+        "    write(table, path, **options)\n"
         "    if table.column('language')[0].as_py() == 'zh':\n"
         "        data = open(path, 'rb').read(); open(path, 'wb').write(data[:len(data) // 2])\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -269,24 +269,3 @@ def test_killed_at_random_times(tiny_model: Path, tmp_path: Path) -> None:
         ).read_bytes()
         assert len(answer_files(out)) == 5
     assert killed >= 2
-
-
-def test_jobs_through_submitit(tiny_model: Path, tmp_path: Path) -> None:
-    """The launcher, with submitit's local executor in Slurm's place."""
-    pytest.importorskip("submitit")
-    from scoring.hf_settings import HfSettings
-    from scoring.launch import identify_units
-    from scoring.plan import Unit, make_pieces
-    from scoring.prompts import load_prompts
-    from scoring.slurm import run_on_slurm
-    from scoring.sources import read_items
-
-    items = read_items([write_item_file(tmp_path / "set.jsonl")]).items
-    pieces = make_pieces({"set": items}, load_prompts())
-    units = [
-        Unit("tiny", HfSettings(str(tiny_model), device="cpu"), pieces),
-        Unit("absent", HfSettings(str(tmp_path / "absent"), device="cpu"), pieces),
-    ]
-    known = identify_units(units, tmp_path / "out", print)
-    assert run_on_slurm(units, known, tmp_path / "out", "none", cluster="local") == ["absent"]
-    assert len(answer_files(tmp_path / "out")) == 2

@@ -100,6 +100,26 @@ def test_a_truncated_file_counts_as_absent(tmp_path: Path, keep: int) -> None:
     assert read_answers(path, KEY, 3) is None
 
 
+def test_a_bit_that_flipped_on_disk_is_noticed(tmp_path: Path) -> None:
+    """Wherever it is: the file counts as absent, or gives what was written."""
+    path = answer_path(tmp_path, KEY)
+    table = table_of("org/m", ITEMS, [Answer([-1.25, -2.5, -3.75])] * 3)
+    write_answers(path, table, KEY)
+    whole = path.read_bytes()
+    noticed = 0
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        found = read_answers(path, KEY, 3)
+        noticed += found is None
+        assert found is None or found.equals(table), place
+    assert noticed > len(whole) / 7 / 4
+
+
+def test_a_log_probability_of_minus_infinity_has_the_documented_reason() -> None:
+    (row, *_) = table_of("m", ITEMS, [Answer([-1.0, -math.inf, -2.0])] * 3).to_pylist()
+    assert (row["correct"], row["p_correct"], row["reason"]) == (None, None, "not_finite")
+
+
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("old")
