@@ -90,6 +90,53 @@ def test_export_sample_import(
     assert not (tmp_path / "o3").exists()
 
 
+def test_draws_of_other_answers_priors_or_programs_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Shapes alone would not tell: the other table has the same models and items."""
+    table = simulate.table(8, (120, 90), seed=3)
+    table["n_options"] = 4
+    table["p_correct"] = 0.2 + 0.6 * table["correct"]
+    csv, other = tmp_path / "table.csv", tmp_path / "other.csv"
+    table.to_csv(csv, index=False)
+    changed = table.copy()
+    flipped = changed.index[(changed["language"] == "zh") & (changed["model"] == "m0")][:6]
+    changed.loc[flipped, "correct"] = 1 - changed.loc[flipped, "correct"]
+    changed.to_csv(other, index=False)
+    home = fake_cmdstan.install(tmp_path)
+    options = ["--locale", "zh", "--min-accuracy", "0"]
+    assert _left(["export-stan", str(csv), "-o", str(tmp_path / "stan"), *options]) == 0
+    (tmp_path / "floor").mkdir()
+    plain = _sample(tmp_path / "stan" / "zh", tmp_path, home)
+    renamed = tmp_path / "stan" / "zh-floor" / "zh.stan"
+    (tmp_path / "stan" / "zh-floor" / "facet_floor.stan").rename(renamed)
+    floor = _sample(tmp_path / "stan" / "zh-floor", tmp_path / "floor", home)
+
+    def refused(source: Path, files: list[Path], *more: str) -> str:
+        capsys.readouterr()
+        out = ["-o", str(tmp_path / "refused"), *options, *more]
+        assert _left(["import-stan", str(source), *map(str, files), *out]) == 2
+        assert not (tmp_path / "refused").exists()
+        return capsys.readouterr().err
+
+    words = "of another table or of other options"
+    assert words in refused(other, plain)
+    assert words in refused(csv, plain, "--prior", "spread=2")
+    assert words in refused(csv, floor)  # the floor's draws as plain ones, told by no name
+    assert "has the same draws as one before it" in refused(csv, [plain[0], plain[0]])
+    assert "give the --response" in refused(csv, plain, "--response", "crm")
+    # Six digits, as old versions of CmdStan write them, are enough to know them.
+    rounded = []
+    for file in plain:
+        lines = [
+            line if line.startswith(("#", "lp__")) else ",".join(f"{float(v):.6g}" for v in line.split(","))
+            for line in file.read_text().splitlines()
+        ]
+        rounded.append(tmp_path / f"rounded_{file.name}")
+        rounded[-1].write_text("\n".join(lines) + "\n")
+    assert _left(["import-stan", str(csv), *map(str, rounded), "-o", str(tmp_path / "o"), *options]) == 0
+
+
 def test_import_needs_one_locale(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     csv = tmp_path / "t.csv"
     simulate.table(2, (5, 5)).to_csv(csv, index=False)

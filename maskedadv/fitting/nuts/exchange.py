@@ -21,6 +21,7 @@ from maskedadv.engines.cmdstan import read_chains
 from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.fitting.nuts.layout import Layout, build_layout
 from maskedadv.fitting.nuts.run import floors_of, make_task
+from maskedadv.fitting.nuts.same_density import density_spread
 from maskedadv.fitting.nuts.sample import Plan, finish, make_plan
 from maskedadv.fitting.run import run
 from maskedadv.fitting.settings import Settings
@@ -127,6 +128,8 @@ def _finished(
     if not found:
         raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
     program, estimator = found[0] if floors is None else ("facet_floor", settings.estimator)
+    if (program == "facet_crm") != (settings.response == "crm"):
+        raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
     n_chains, n_draws = chains.stats["lp"].shape
     settings = replace(
         settings,
@@ -144,6 +147,7 @@ def _finished(
     )
     plan = make_plan(task)
     _must_match(chains, plan, program, layout, files)
+    _must_agree(chains, plan, files, int(config.get("sig_figs", 0)))
     version = ".".join(str(config.get(f"stan_version_{k}", "?")) for k in ("major", "minor", "patch"))
     return settings, finish(task, plan, chains, f"CmdStan {version}, imported")
 
@@ -183,6 +187,7 @@ def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
 
 
 def _must_match(chains: Chains, plan: Plan, program: str, layout: Layout, files: Sequence[Path]) -> None:
+    """Refuse arrays of other shapes, and the same chain given twice."""
     wanted: dict[str, tuple[int, ...]] = {"ability": (len(layout.models), 4)}
     if program in ("facet_binary", "facet_crm"):
         wanted |= {"difficulty_ca": (plan.data["I_ca"],), "difficulty_cs": (plan.data["I_cs"],)}
@@ -195,3 +200,18 @@ def _must_match(chains: Chains, plan: Plan, program: str, layout: Layout, files:
             )
     if not np.isfinite(chains.stats["lp"]).all():
         raise NotAResult(f"{files[0]}: some draws have no finite log density; the run is damaged.")
+    lp = chains.stats["lp"]
+    twice = [k for k in range(1, len(lp)) if (lp[:k] == lp[k]).all(axis=1).any()]
+    if twice:
+        raise NotAResult(f"chain {twice[0] + 1} has the same draws as one before it; give every chain once.")
+
+
+def _must_agree(chains: Chains, plan: Plan, files: Sequence[Path], digits: int) -> None:
+    """Refuse draws whose log densities, but for a constant, are not those of these answers and priors."""
+    spread, rounding = density_spread(chains, plan, digits)
+    if not spread <= 0.01 + rounding:
+        raise NotAResult(
+            f"{files[0]} holds draws of another table or of other options: their log densities differ from "
+            f"those of these answers by amounts that vary by {spread:.3g}; give the table, --locale, "
+            "--min-accuracy, --prior, --response and --options of the run."
+        )
