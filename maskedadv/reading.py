@@ -60,6 +60,9 @@ def read_variants(fit: Fit) -> list[str]:
         f"plain: {plain.positive} of {plain.known} knowledge gaps positive, {plain.clearly_above} clearly."
     ]
     for name, c in counts.items():
+        if not c.known:
+            out.append(f"{name}: no knowledge gap is known under it.")
+            continue
         both = means["plain"].notna() & means[name].notna()
         turned = int((means["plain"][both] * means[name][both] < 0).sum())
         sign = (

@@ -6,18 +6,14 @@ as in Betancourt (2016, arXiv 1604.00695); all computed by ArviZ.
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.diagnostics.predictive import mid_p_values
+from maskedadv.diagnostics.quiet_arviz import quiet_arviz
 
 GAPS = ("contrast", "mean_contrast")
 
@@ -29,6 +25,8 @@ class Measures:
     Attributes
     ----------
     chains, draws : of the posterior
+    gaps : number of gaps that are known (of models and their means)
+    still : chains in which a known gap never moved
     rhat_gaps, rhat_all : largest R-hat over the gaps and over every quantity
     worst : the quantity with the largest R-hat, in words
     ess_bulk_gaps, ess_tail_gaps, ess_bulk_all, ess_tail_all : smallest effective sample sizes
@@ -43,6 +41,8 @@ class Measures:
 
     chains: int
     draws: int
+    gaps: int
+    still: int
     rhat_gaps: float
     rhat_all: float
     worst: str
@@ -70,13 +70,11 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
     tree : ArviZ groups, as `maskedadv.posterior.build_tree` makes them
     everything : also look at abilities, difficulties and hyperparameters; else gaps only, which is quick
     """
-    import arviz as az
-
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
     gaps = posterior[list(GAPS)]
     chosen = posterior.drop_vars("item_subset", errors="ignore") if everything else gaps
-    with _quiet():
+    with quiet_arviz() as az:
         rhat = az.rhat(chosen)
         bulk, tail = az.ess(chosen, method="bulk"), az.ess(chosen, method="tail")
         mcse, sd = az.mcse(gaps, method="mean"), gaps.std(("chain", "draw"), ddof=1)
@@ -88,6 +86,8 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
     return Measures(
         chains=posterior.sizes["chain"],
         draws=posterior.sizes["draw"],
+        gaps=int(sum(gaps[name].notnull().all(("chain", "draw")).sum() for name in GAPS)),
+        still=int(_still(gaps).sum()),
         rhat_gaps=_most(gap_rhat),
         rhat_all=_most([_values(rhat[name]) for name in rhat.data_vars]),
         worst=_worst(rhat),
@@ -112,34 +112,26 @@ def _values(array: xr.DataArray) -> NDArray[np.float64]:
     return np.asarray(array.values, dtype=np.float64).ravel()
 
 
+def _still(gaps: xr.Dataset) -> NDArray[np.bool_]:
+    """Of every chain, whether some known gap has one and the same value in all its draws."""
+    same = [(gaps[n] == gaps[n].isel(draw=0)).all("draw").transpose("chain", ...) for n in GAPS]
+    return np.asarray(np.any([s.values.reshape(s.sizes["chain"], -1).any(axis=1) for s in same], axis=0))
+
+
 def _most(parts: list[NDArray[np.float64]]) -> float:
-    """Largest finite value, NaN if there is none; constants and unknown gaps have no diagnostics."""
+    """Largest value, NaN if there is none; constants and unknown gaps have no diagnostics."""
     together = np.concatenate(parts) if parts else np.empty(0)
-    together = together[np.isfinite(together)]
+    together = together[~np.isnan(together)]
     return float(together.max()) if len(together) else float("nan")
 
 
 def _worst(rhat: xr.Dataset) -> str:
     best, text = -np.inf, ""
     for name, array in rhat.data_vars.items():
-        values = np.where(np.isfinite(array.values), array.values, -np.inf)
+        values = np.where(np.isnan(array.values), -np.inf, array.values)
         if values.size and values.max() > best:
             best = float(values.max())
             index = np.unravel_index(int(np.argmax(values)), values.shape)
             where = [str(array[d].values[i]) for d, i in zip(array.dims, index, strict=True)]
             text = f"{name}[{', '.join(where)}]" if where else str(name)
     return text
-
-
-@contextmanager
-def _quiet() -> Iterator[Any]:
-    """ArviZ warns of constants and short chains; the numbers are NaN there, which the verdict reads."""
-    logger = logging.getLogger("arviz")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(before)

@@ -11,24 +11,33 @@ import plotnine as p9
 import xarray as xr
 from scipy.stats import rankdata
 
+from maskedadv.diagnostics.quiet_arviz import quiet_arviz
+from maskedadv.errors import OutputExists
+
 BINS = 20
 
 
 def write_plots(tree: xr.DataTree, locale: str, stem: Path) -> list[Path]:
-    """Write `<stem>_rank.png`, `<stem>_ess.png` and `<stem>_energy.png`.
+    """Write `<stem>_rank.png`, `<stem>_ess.png` and `<stem>_energy.png`; only the last if no gap is known.
 
     Parameters
     ----------
     stem : path without ending; its folder is made if need be
+
+    Raises
+    ------
+    OutputExists
+        The folder cannot be made.
     """
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputExists(f"plots cannot be written to {stem.parent} ({error.strerror}).") from error
     title = "".join(c for c in locale if c != "$" and c.isprintable())
     written = []
-    for name, plot in (
-        ("rank", rank_plot(tree, title)),
-        ("ess", ess_plot(tree, title)),
-        ("energy", energy_plot(tree, title)),
-    ):
+    plots = {"rank": rank_plot, "ess": ess_plot} if _mean_gaps(tree) else {}
+    for name, make in {**plots, "energy": energy_plot}.items():
+        plot = make(tree, title)
         path = stem.with_name(f"{stem.name}_{name}.png")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -70,14 +79,13 @@ def rank_plot(tree: xr.DataTree, title: str) -> p9.ggplot:
 
 def ess_plot(tree: xr.DataTree, title: str) -> p9.ggplot:
     """Effective draws of the mean gaps as draws accumulate: a straight line if the chains mix."""
-    import arviz as az
-
     rows = []
     for gap, values in _mean_gaps(tree):
         for n in np.unique(np.linspace(max(8, values.shape[1] // 10), values.shape[1], 10).astype(int)):
             part = xr.Dataset({"x": (("chain", "draw"), values[:, :n])})
             for kind in ("bulk", "tail"):
-                ess = float(az.ess(part, method=kind)["x"])
+                with quiet_arviz() as az:
+                    ess = float(az.ess(part, method=kind)["x"])
                 rows.append({"gap": gap, "draws": n * len(values), "kind": kind, "ess": ess})
     frame = _ordered(pd.DataFrame(rows))
     return (

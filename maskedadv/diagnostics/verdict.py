@@ -30,9 +30,10 @@ class Finding:
 def judge(m: Measures) -> list[Finding]:
     """Findings, worst first; none means fine.
 
-    `do not use`: chains disagree about a gap (R-hat over 1.05), a gap has fewer than 100 effective draws, or
-    over 1% of transitions diverged. `look`: R-hat over 1.01, fewer than 400 effective draws, any divergence,
-    E-BFMI under 0.3, over 1% of trajectories cut off, one chain, totals that the model cannot give.
+    `do not use`: chains disagree about a gap (R-hat over 1.05), a gap has fewer than 100 effective draws, a
+    chain never moved, or over 1% of transitions diverged. `look`: R-hat over 1.01, fewer than 400 effective
+    draws, any divergence, E-BFMI under 0.3, over 1% of trajectories cut off, one chain, totals that the model
+    cannot give, no known gap.
     """
     found = [*_convergence(m), *_sampler(m), *_predictive(m)]
     return sorted(found, key=lambda f: -_ORDER.index(f.level))
@@ -48,6 +49,12 @@ def _convergence(m: Measures) -> list[Finding]:
     out = []
     if m.chains < 2:
         out.append(Finding(LOOK, "one chain: agreement between chains cannot be judged", "use --chains 4"))
+    if not m.gaps:
+        return [*out, *_no_gaps(m)]
+    if m.still:
+        reason = f"{m.still} of {m.chains} chains never moved: these are no draws of the posterior"
+        remedy = "give more warmup (--warmup 1000) and the default --adapt-delta; look at the priors given"
+        return [*out, Finding(DO_NOT_USE, reason, remedy)]
     if math.isnan(m.ess_bulk_gaps):
         out.append(Finding(DO_NOT_USE, "too few draws for any diagnostic", "use --draws 1000"))
         return out
@@ -72,6 +79,15 @@ def _convergence(m: Measures) -> list[Finding]:
         worst = min(m.ess_bulk_all, m.ess_tail_all)
         reason = f"some quantity other than a gap has only {worst:.0f} effective draws"
         out.append(Finding(LOOK, reason, f"{longer} before using it"))
+    return out
+
+
+def _no_gaps(m: Measures) -> list[Finding]:
+    """No gap is known in the locale; what was sampled may still say something of abilities."""
+    out = [Finding(LOOK, "no gap is known in this locale", "see the notes of `maskedadv gaps`")]
+    if m.rhat_all > RHAT_LOOK:
+        reason = f"R-hat of {m.worst} is {m.rhat_all:.3f}"
+        out.append(Finding(LOOK, reason, "run more iterations (--warmup 2000 --draws 2000) before using it"))
     return out
 
 

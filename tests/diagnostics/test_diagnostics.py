@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from maskedadv.diagnostics.plots import write_plots
 from maskedadv.diagnostics.predictive import mid_p_values
 from maskedadv.diagnostics.verdict import DO_NOT_USE, FINE, LOOK, verdict
 from maskedadv.engines.protocol import STATS
-from maskedadv.errors import BadSetting
+from maskedadv.errors import BadSetting, OutputExists
 from maskedadv.posterior import Draws, Posterior, build_tree
 
 CHAINS, DRAWS, MODELS, ITEMS = 4, 500, 3, (6, 5)
@@ -155,10 +158,66 @@ def test_nan_measures_never_pass_as_fine():
     assert verdict(judge(m)) == DO_NOT_USE
 
 
+@pytest.mark.parametrize("chains", [1, 4])
+@pytest.mark.parametrize("still", [1, 4])
+def test_a_chain_that_never_moves_is_not_to_be_used(chains: int, still: int):
+    """R-hat of constants is NaN or infinite and their ESS the number of draws: neither may pass as fine."""
+    tree = _tree(chains=chains)
+    posterior = tree["posterior"].to_dataset()
+    for name in ("contrast", "mean_contrast"):
+        first = posterior[name].isel(draw=0)
+        posterior[name] = posterior[name].where(posterior["chain"] >= still, first)
+    tree["posterior"] = xr.DataTree(posterior)
+    m = measure(tree)
+    assert m.still == min(chains, still)
+    assert verdict(judge(m)) == DO_NOT_USE
+    assert any("never moved" in f.reason for f in judge(m))
+
+
+def test_an_infinite_rhat_is_not_overlooked():
+    m = replace(measure(_tree()), rhat_gaps=float("inf"))
+    assert verdict(judge(m)) == DO_NOT_USE
+
+
+def test_a_locale_without_known_gaps_is_said_to_have_none(tmp_path: Path):
+    tree = _tree()
+    posterior = tree["posterior"].to_dataset()
+    for name in ("contrast", "mean_contrast"):
+        posterior[name] = posterior[name] * np.nan
+    tree["posterior"] = xr.DataTree(posterior)
+    found = judge(measure(tree))
+    assert [(f.level, f.reason) for f in found] == [(LOOK, "no gap is known in this locale")]
+    assert [p.name for p in write_plots(tree, "zh", tmp_path / "zh")] == ["zh_energy.png"]
+
+
 def test_plots_are_written_for_hostile_names(tmp_path: Path):
     paths = write_plots(_tree(), "a$b/文", tmp_path / "deep" / "locale_0")
     assert [p.name for p in paths] == ["locale_0_rank.png", "locale_0_ess.png", "locale_0_energy.png"]
     assert all(p.stat().st_size > 5000 for p in paths)
+
+
+def test_plots_that_cannot_be_written_are_refused(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputExists, match="plots cannot be written"):
+        write_plots(_tree(), "zh", tmp_path / "file" / "zh")
+
+
+def test_arviz_says_nothing_and_needs_no_home(tmp_path: Path):
+    """A first import announces ArviZ 1, a single chain is warned of, and a missing home stops the import."""
+    script = (
+        "import numpy as np, xarray as xr\n"
+        "from maskedadv.diagnostics.quiet_arviz import quiet_arviz\n"
+        "x = xr.Dataset({'x': (('chain', 'draw'), np.random.default_rng(0).normal(size=(1, 30)))})\n"
+        "with quiet_arviz() as az:\n"
+        "    print(bool(np.isnan(az.rhat(x)['x'])))\n"
+    )
+    (tmp_path / "file").write_text("")
+    for home in (tmp_path / "new", tmp_path / "file" / "x"):
+        own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "MPLCONFIGDIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=os.environ | own, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
 def test_the_command_leaves_with_three_and_words(

@@ -13,6 +13,7 @@ import maskedadv
 from maskedadv.cli.main import main
 from maskedadv.diagnostics import diagnose
 from maskedadv.errors import BadSetting
+from maskedadv.reading import read_variants
 from maskedadv.results import Fit
 from tests import simulate
 
@@ -148,6 +149,13 @@ def test_an_interrupted_run_keeps_the_plain_posterior_and_goes_on_with_the_floor
     assert "zh: kept from the earlier run" in said
     assert "zh, floor: kept" not in said
     assert maskedadv.load(out).variants == VARIANTS
+
+
+def test_a_variant_without_any_known_gap_is_not_summed_up(table: pd.DataFrame):
+    """At 98% guessing nobody is above chance, and 0 of 0 are not a finding."""
+    fit = maskedadv.fit(table, guessing=0.98, **QUICK)
+    assert fit.gaps(variant="floor")["estimate"].isna().all()
+    assert "floor: no knowledge gap is known under it." in read_variants(fit)
 
 
 def test_a_floor_needs_right_and_wrong():
