@@ -183,6 +183,9 @@ def file_names(locales: list[str]) -> dict[str, str]:
     out = {}
     for k, locale in enumerate(locales):
         safe = _PLAIN.fullmatch(locale) and len(locale) <= 40 and not _RESERVED.fullmatch(locale)
+        safe = safe and not locale.endswith(
+            "-floor"
+        )  # the ending of names that belong to the other posterior
         name = f"{locale}.nc" if safe and locale.casefold() not in taken else f"locale_{k}.nc"
         taken.add(locale.casefold())
         out[locale] = name

@@ -11,6 +11,7 @@ from pathlib import Path
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
 from maskedadv.fitting.settings import Settings
+from maskedadv.posterior import FLOOR_FOLDER
 
 
 def unfinished_folder(output: Path) -> Path:
@@ -27,9 +28,10 @@ def open_unfinished(
     Raises
     ------
     OutputExists
-        It holds another run, and `overwrite` is not given.
+        It holds another run, and `overwrite` is not given; it is not of our making; it cannot be written.
     """
     folder = unfinished_folder(output)
+    _require_ours(folder)
     own = {
         "maskedadv": __version__,
         "engine": engine,
@@ -38,7 +40,7 @@ def open_unfinished(
     }
     text = json.dumps(own, indent=1, ensure_ascii=False)
     note = folder / "run.json"
-    if folder.exists():
+    if os.path.isdir(folder):
         try:
             same = json.loads(note.read_text("utf-8")) == json.loads(text)
         except (OSError, ValueError):
@@ -51,11 +53,37 @@ def open_unfinished(
                 "complete it, give --overwrite to drop it, or another folder."
             )
         shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    partial = folder / f".run.json.{os.getpid()}"
-    partial.write_text(text, "utf-8")
-    os.replace(partial, note)
+    try:
+        folder.mkdir(parents=True)
+        partial = folder / f".run.json.{os.getpid()}"
+        partial.write_text(text, "utf-8")
+        os.replace(partial, note)
+    except OSError as error:
+        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
     return folder
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse a folder that somebody else made: it would be filled, and removed at the end."""
+    if not os.path.lexists(folder):
+        return
+    try:
+        strange = [p.name for p in folder.iterdir() if not _is_ours(p)]
+    except OSError:
+        strange = [folder.name]
+    if strange:
+        raise OutputExists(
+            f"{folder} is where a long run keeps its finished locales, but holds something else "
+            f"({strange[0]!r}); move it, or give another output folder."
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a run makes files of this name there, whole or (hidden) not yet."""
+    name = path.name
+    if name.startswith("."):
+        name = name[1:].rpartition(".")[0]
+    return name == "run.json" or name.endswith(".nc") or path.name == FLOOR_FOLDER
 
 
 def close_unfinished(output: Path, *, keep_results: bool) -> None:

@@ -151,6 +151,7 @@ def test_draws_of_an_optimised_result_are_refused():
 
 
 def test_file_names_are_safe_and_distinct():
+    assert file_names(["zh", "zh-floor"])["zh-floor"] == "locale_1.nc"  # zh-floor_rank.png is zh's
     names = file_names(["zh", "ZH", "pt-BR", "con", "a/b", "..", "", "é", "a b"])
     assert names["zh"] == "zh.nc"
     assert names["pt-BR"] == "pt-BR.nc"
@@ -274,6 +275,61 @@ def test_overwriting_an_interrupted_run_drops_it(csv: Path, tmp_path: Path):
         open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=False)
     open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=True)
     assert [p.name for p in folder.iterdir()] == ["run.json"]
+
+
+def test_a_damaged_file_of_an_interrupted_run_is_sampled_again(
+    csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """After a power cut a file can be whole by name and empty; the same command must still complete."""
+    from maskedadv.fitting.nuts import run as nuts_run
+
+    out, sample = tmp_path / "out", nuts_run.sample_locale
+
+    def breaks(task, progress):  # type: ignore[no-untyped-def]
+        if task.layout.locale == "zh":
+            raise KeyboardInterrupt
+        return sample(task, progress)
+
+    monkeypatch.setattr(nuts_run, "sample_locale", breaks)
+    assert _run(["fit", str(csv), "-o", str(out), *OPTIONS]) == 130
+    kept = tmp_path / "out.unfinished" / "locale_0.nc"
+    kept.write_bytes(kept.read_bytes()[:2000])
+    monkeypatch.setattr(nuts_run, "sample_locale", sample)
+    capsys.readouterr()
+    assert _run(["fit", str(csv), "-o", str(out), *OPTIONS]) == 0
+    assert "no/../x: the file of the earlier run is damaged; sampled again" in capsys.readouterr().err
+    assert maskedadv.load(out).draws("ability").shape == (2, 2, 40, 3, 2, 2)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_somebody_laid_where_locales_are_kept_stays(
+    csv: Path, tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
+):
+    place = tmp_path / "out.unfinished"
+    if what == "folder":
+        place.mkdir()
+    mine = place / "notes.txt" if what == "folder" else place
+    mine.write_text("mine")
+    assert _run(["fit", str(csv), "-o", str(tmp_path / "out"), *OPTIONS, "--overwrite"]) == 2
+    assert "holds something else" in capsys.readouterr().err
+    assert mine.read_text() == "mine"
+
+
+def test_a_name_too_long_for_the_unfinished_folder_is_refused(csv: Path, tmp_path: Path, capsys):
+    assert _run(["fit", str(csv), "-o", str(tmp_path / ("o" * 250)), *OPTIONS]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_priors_that_contradict_or_are_no_names_are_refused(csv: Path, tmp_path: Path, capsys):
+    both = ["--prior", "gap=1", "--prior", " gap=2"]
+    assert _run(["fit", str(csv), "-o", str(tmp_path / "o"), *OPTIONS, *both]) == 2
+    assert "--prior gap is given twice" in capsys.readouterr().err
+    for given in (["gap"], "gap=1", 5):
+        with pytest.raises(BadSetting, match="priors must be names with numbers"):
+            maskedadv.fit(simulate.table(), method="nuts", priors=given)  # type: ignore[arg-type]
+    from maskedadv.fitting.nuts.priors import make_priors
+
+    assert make_priors({"gap": np.float32(2), "level": np.int64(3)}).level == 3.0
 
 
 def test_marginal_gives_way_to_joint_where_holes_make_it_dear_and_says_so():

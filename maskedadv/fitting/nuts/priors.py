@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+import numpy as np
+
 from maskedadv.errors import BadSetting
 
 
@@ -41,7 +43,7 @@ class Priors:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
                 raise BadSetting(f"prior {name} must be a number (is {value!r}).")
             if not (math.isfinite(value) and 1e-3 <= value <= 1e3):
                 raise BadSetting(f"prior {name} must lie between 0.001 and 1000 (is {value!r}).")
@@ -58,6 +60,8 @@ def make_priors(given: Mapping[str, float] | Priors | None) -> Priors:
     """
     if isinstance(given, Priors):
         return given
+    if given is not None and not isinstance(given, Mapping):
+        raise BadSetting(f"priors must be names with numbers, such as {{'gap': 1.0}} (is {given!r}).")
     names = [f.name for f in fields(Priors)]
     unknown = [k for k in given or {} if k not in names]
     if unknown:
@@ -75,6 +79,8 @@ def parse_priors(texts: tuple[str, ...]) -> dict[str, float]:
     out: dict[str, float] = {}
     for text in texts:
         name, equals, value = text.partition("=")
+        if name.strip() in out:
+            raise BadSetting(f"--prior {name.strip()} is given twice; give every prior once.")
         try:
             out[name.strip()] = float(value)
         except ValueError:

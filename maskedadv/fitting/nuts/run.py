@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import maskedadv
 from maskedadv.design.blocks import Block
 from maskedadv.engines import Engine, Sampler
-from maskedadv.errors import EngineFailed
+from maskedadv.errors import EngineFailed, NotAResult
 from maskedadv.fitting.estimate import BlockEstimate
 from maskedadv.fitting.nuts.estimate import block_estimates
 from maskedadv.fitting.nuts.layout import Layout, build_layout
@@ -69,8 +69,13 @@ def sample_all(
                 progress(f"{locale}{'' if chance is None else ', floor'}: {line}")
 
             if path.exists():
-                tell("kept from the earlier run")
-                return Posterior(path)
+                try:
+                    read_tree(path)
+                except NotAResult:
+                    tell("the file of the earlier run is damaged; sampled again")
+                else:
+                    tell("kept from the earlier run")
+                    return Posterior(path)
 
             if jobs == 1:
                 tree = sample_locale(task, tell)
