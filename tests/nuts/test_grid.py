@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from maskedadv.errors import BadSetting
 from maskedadv.fitting.nuts.grid import TOLERANCE, build_grid, log_likelihood
 from maskedadv.fitting.nuts.priors import Priors
+from maskedadv.fitting.nuts.sample import make_plan
 from maskedadv.fitting.nuts.starts import flattened, rough
 from tests import simulate
-from tests.nuts.locales import real
+from tests.nuts.locales import layout_of, real, task
 
 
 def _subsets() -> list[np.ndarray]:
@@ -22,10 +24,12 @@ def _subsets() -> list[np.ndarray]:
         simulate.block(rng, -0.8, 4, 3),
         np.ones((4, 10)),
         simulate.block(rng, -0.8, 40, 200, sd=0.02),
+        # every cell answers an item like all others, as copies of one model do: σ is near 40, and may be 100
+        np.tile(np.arange(60) % 2.0, (12, 1)),
     ]
 
 
-@pytest.mark.parametrize("k", range(8))
+@pytest.mark.parametrize("k", range(9))
 def test_doubling_and_widening_the_nodes_moves_no_log_density(k: int):
     """A grid four times finer and half again as wide, at abilities and σ that differ from the start's."""
     answers = _subsets()[k]
@@ -42,3 +46,14 @@ def test_doubling_and_widening_the_nodes_moves_no_log_density(k: int):
         right = log_likelihood(grid.margins, grid.count, ability, sigma, fine, np.zeros(len(fine)))
         assert abs(ours - right) < 1e-6
     assert TOLERANCE <= 1e-6
+
+
+def test_spreads_that_no_grid_can_hold_are_refused_or_sampled_otherwise():
+    layout = layout_of(simulate.table(2, (6, 5)), "zh")
+    wide = Priors(difficulty=1000.0, difficulty_log_sd=0.01)
+    plan = make_plan(task(layout, "auto", priors=wide))
+    assert plan.estimator == "joint"
+    assert "too wide for marginal" in plan.why
+    chance = (np.full(6, 0.25), np.full(5, 0.25))
+    with pytest.raises(BadSetting, match=r"difficulty=1000.*give a narrower one"):
+        make_plan(task(layout, "auto", priors=wide, chance=chance))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from maskedadv.fitting.floor import Answers, find_answers
-from maskedadv.fitting.nuts.grid import TOLERANCE, lay_nodes, node_weights, quick_nodes
+from maskedadv.fitting.nuts.grid import TOLERANCE, lay_nodes, node_weights, profile_range, quick_nodes
 from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.starts import UNKNOWN, Start, flattened
 
@@ -163,17 +163,14 @@ def _raw_abilities(answers: Array, chance: Array) -> tuple[Array, Array]:
 def _sigma_range(
     answers: Answers, count: Array, raw: Array, has: NDArray[np.bool_], priors: Priors
 ) -> tuple[float, float, float]:
-    """Values of σ at the lower end, top and upper end of its rough profile posterior (six sd each way)."""
-    sigmas = np.geomspace(0.05, 20.0, 31)
-    profile = -0.5 * (np.log(sigmas / priors.difficulty) / priors.difficulty_log_sd) ** 2
-    for k, sigma in enumerate(sigmas):
+    """Values of σ at the lower end, top and upper end of its rough profile posterior."""
+
+    def log_likelihood_at(sigma: float) -> float:
         ability = raw * flattened(sigma)
         node, spacing = quick_nodes(ability[has], sigma)
-        profile[k] += log_likelihood(answers, count, ability, sigma, node, spacing)
-    top = int(np.argmax(profile))
-    inside = np.flatnonzero(profile > profile[top] - 18.0)
-    low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(sigmas) - 1)
-    return float(sigmas[low]), float(sigmas[top]), float(sigmas[high])
+        return log_likelihood(answers, count, ability, sigma, node, spacing)
+
+    return profile_range(log_likelihood_at, priors)
 
 
 def _sorted(answers: Answers, place: Array) -> tuple[Answers, NDArray[np.intp]]:

@@ -18,6 +18,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import expit, logsumexp
 
 from maskedadv.design.collapse import group_rows
+from maskedadv.errors import BadSetting
 from maskedadv.fitting.marginal import Margins, find_margins
 from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.starts import Start, flattened
@@ -27,7 +28,12 @@ Array = NDArray[np.float64]
 TOLERANCE = 5e-7
 """Largest change of a subset's log likelihood when the nodes are doubled."""
 
-_REACH = 8.5
+SIGMAS = np.geomspace(0.05, 20.0, 31)
+"""Spreads of difficulties at which its profile posterior is looked at first."""
+_LARGEST_SIGMA = 150.0
+
+_REACH, _FARTHEST = 8.5, 600.0
+"""Nodes reach so many σ, but not so far that exp(ability − node) could overflow: four times the largest σ."""
 _STEPS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 
 
@@ -112,18 +118,51 @@ def log_likelihood(
 def _sigma_range(
     margins: Margins, count: Array, cell_total: Array, raw: Array, priors: Priors
 ) -> tuple[float, float, float]:
-    """Values of σ at the lower end, top and upper end of its rough profile posterior (six sd each way)."""
-    sigmas = np.geomspace(0.05, 20.0, 31)
-    finest = 0.9 / np.sqrt(1.0 + sigmas[-1] ** 2 * margins.seen.sum(axis=1).max() / 4.0)
+    """Values of σ at the lower end, top and upper end of its rough profile posterior."""
+    finest = 0.9 / np.sqrt(1.0 + SIGMAS[-1] ** 2 * margins.seen.sum(axis=1).max() / 4.0)
     z = np.linspace(-_REACH, _REACH, min(2000, int(2 * _REACH / finest) + 1))
-    log_prior = -0.5 * (np.log(sigmas / priors.difficulty) / priors.difficulty_log_sd) ** 2
-    profile = np.empty(len(sigmas))
-    for k, sigma in enumerate(sigmas):
+    cells = margins.seen.any(axis=0)
+
+    def log_likelihood_at(sigma: float) -> float:
         ability = raw * flattened(sigma)
-        integrals = log_likelihood(margins, count, ability, sigma, sigma * z, np.zeros_like(z))
-        profile[k] = cell_total @ ability + integrals + log_prior[k]
+        node, spacing = sigma * z, np.zeros_like(z)
+        if sigma > SIGMAS[-1]:
+            node, spacing = quick_nodes(ability[cells], sigma)
+        return float(cell_total @ ability) + log_likelihood(margins, count, ability, sigma, node, spacing)
+
+    return profile_range(log_likelihood_at, priors)
+
+
+def profile_range(log_likelihood_at: Callable[[float], float], priors: Priors) -> tuple[float, float, float]:
+    """Values of σ at the lower end, top and upper end of its profile posterior (six sd each way).
+
+    Answers that say little of σ, and priors wider than usual, take it beyond `SIGMAS`.
+
+    Raises
+    ------
+    BadSetting
+        There is no upper end: the prior allows any spread.
+    """
+    sigmas, profile = list(SIGMAS), []
+    ratio = sigmas[1] / sigmas[0]
+    k = 0
+    while k < len(sigmas):
+        sigma = float(sigmas[k])
+        prior = -0.5 * (np.log(sigma / priors.difficulty) / priors.difficulty_log_sd) ** 2
+        profile.append(log_likelihood_at(sigma) + prior)
+        k += 1
+        if k == len(sigmas) and profile[-1] > max(profile) - 18.0:
+            if sigma >= _LARGEST_SIGMA:
+                if profile[-1] < max(profile) - 8.0:
+                    break  # one draw in ten thousand lies beyond, where the nodes reach four σ still
+                raise BadSetting(
+                    f"the prior of the difficulties' spread (difficulty={priors.difficulty:g}, "
+                    f"difficulty_log_sd={priors.difficulty_log_sd:g}) allows spreads of more than "
+                    f"{_LARGEST_SIGMA:g} logits, and these answers do not exclude them; give a narrower one."
+                )
+            sigmas.append(min(sigma * ratio, _LARGEST_SIGMA))
     top = int(np.argmax(profile))
-    inside = np.flatnonzero(profile > profile[top] - 18.0)
+    inside = np.flatnonzero(np.array(profile) > profile[top] - 18.0)
     low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(sigmas) - 1)
     return float(sigmas[low]), float(sigmas[top]), float(sigmas[high])
 
@@ -134,8 +173,10 @@ def lay_nodes(ability: Array, low: float, high: float, step: float) -> tuple[Arr
     def width(b: Array) -> Array:
         return local_width(b, ability, low)
 
+    reach = min(_REACH * high, _FARTHEST)
+
     def beyond(_t: float, b: Array) -> float:
-        return abs(float(b[0])) - _REACH * high
+        return abs(float(b[0])) - reach
 
     beyond.terminal = True  # type: ignore[attr-defined]
     tight: dict[str, Any] = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-12}
@@ -159,7 +200,8 @@ def local_width(b: Array, ability: Array, low: float) -> Array:
 
 def quick_nodes(ability: Array, sigma: float, step: float = 0.9) -> tuple[Array, Array]:
     """Nodes as `lay_nodes` lays them for one σ, to about three digits and a thousand times faster."""
-    b = np.linspace(-_REACH * sigma, _REACH * sigma, 4001)
+    reach = min(_REACH * sigma, _FARTHEST)
+    b = np.linspace(-reach, reach, 4001)
     density = 1.0 / local_width(b, ability, sigma)
     t = np.append(0.0, np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(b)))
     node = np.interp(np.arange(0.0, t[-1], step), t, b)

@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.engines import Chains, Sampler, choose_engine
+from maskedadv.errors import BadSetting
 from maskedadv.fitting.nuts.choose import joint_cost, marginal_cost, too_many_patterns
 from maskedadv.fitting.nuts.floor_grid import FloorGrid, build_floor_grid, draw_totals
 from maskedadv.fitting.nuts.grid import Grid, build_grid
@@ -112,7 +113,14 @@ def _choose(task: Task, starts: tuple[Start, Start]) -> tuple[str, str, tuple[Gr
         return "joint", "asked for", None
     if too_many_patterns(task.layout) and not task.marginal_at_any_cost:
         return "joint", "items have too many patterns of missing answers for marginal", None
-    first, second = (build_grid(a, s, task.priors) for a, s in zip(task.layout.answers, starts, strict=True))
+    try:
+        first, second = (
+            build_grid(a, s, task.priors) for a, s in zip(task.layout.answers, starts, strict=True)
+        )
+    except BadSetting:
+        if task.marginal_at_any_cost:
+            raise
+        return "joint", "the prior of the difficulties' spread is too wide for marginal", None
     grids = (first, second)
     joint, marginal = joint_cost(task.layout), marginal_cost(grids)
     patterns = [len(g.margins.seen) for g in grids]
