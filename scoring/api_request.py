@@ -147,10 +147,15 @@ def _send(talk: Talk, prompt: str, changes: frozenset[str]) -> Any:
     deadline = time.monotonic() + settings.timeout
     with kind.with_streaming_response.create(**body) as response:
         content = bytearray()
-        for piece in response.iter_bytes():
-            content += piece
-            if time.monotonic() > deadline:
-                raise openai.APITimeoutError(response.http_request)
+        try:
+            for piece in response.iter_bytes():
+                content += piece
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+        except Exception as error:  # the HTTP library's own, which the client does not translate here
+            if "Timeout" in type(error).__name__:
+                raise openai.APITimeoutError(response.http_request) from error
+            raise openai.APIConnectionError(request=response.http_request) from error
     record = json.loads(content)
     if not isinstance(record, dict):
         raise TypeError("the response is no object")

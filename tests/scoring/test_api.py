@@ -94,8 +94,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(400, "Content Exists Risk", "invalid_request_error")
         if kind == "quota":
             return self.refuse(429, "You exceeded your current quota", "insufficient_quota")
-        if kind == "drip":
-            return self.drip()
+        if kind in {"drip", "stall", "break-off"}:
+            return self.drip({"drip": 300, "stall": 1, "break-off": 3}[kind], 2.0 * (kind == "stall"))
         if kind == "status":
             return self.send(int(value), {"error": {"message": "no", "code": "x"}})
         if kind == "once" and tries == 1:
@@ -151,16 +151,18 @@ class Handler(BaseHTTPRequestHandler):
     def refuse(self, status: int, message: str, code: str | None) -> None:
         self.send(status, {"error": {"message": message, "code": code, "type": "invalid_request_error"}})
 
-    def drip(self) -> None:
-        """A response that never ends, and never pauses for long."""
+    def drip(self, times: int, rest: float) -> None:
+        """A response that never comes to its end: in small pieces, stalled, or broken off."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", "100000")
         self.end_headers()
-        for _ in range(300):
+        for _ in range(times):
             self.wfile.write(b" ")
             self.wfile.flush()
             time.sleep(0.05)
+        time.sleep(rest)
+        self.close_connection = True
 
     def send(self, status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         self.raw(status, json.dumps(content).encode(), "application/json", headers)
@@ -209,6 +211,8 @@ MISBEHAVIOUR = {
     "slow": (None, "api_timeout", 3),
     "hang-up": (None, "api_connection", 3),
     "drip": (None, "api_timeout", 3),
+    "stall": (None, "api_timeout", 3),
+    "break-off": (None, "api_connection", 3),
     "long": (None, "too_long", 1),
     "content": (None, "refused", 1),
     "status=400": (None, "api_400", 1),
@@ -232,9 +236,13 @@ def test_a_server_that_misbehaves(server: Server) -> None:
     found = ask(server, list(MISBEHAVIOUR), concurrency=6)
     seen = {w: (a.chosen, a.reason, server.tries[w]) for w, a in zip(MISBEHAVIOUR, found, strict=True)}
     assert seen == MISBEHAVIOUR
-    assert 1 < server.most <= 6
     assert all(body["temperature"] == 0 for body in server.bodies)
     assert {a.asked_with for a in found if a.chosen is not None} == {""}
+
+
+def test_no_more_questions_at_a_time_than_allowed(server: Server) -> None:
+    assert [a.chosen for a in ask(server, ["good"] * 40, concurrency=6)] == [1] * 40
+    assert 1 < server.most <= 6
 
 
 def test_statements_in_other_languages(server: Server) -> None:
@@ -362,6 +370,14 @@ def test_transformers_serve_with_a_tiny_model(tiny_model: Path, tmp_path: Path) 
     frame = pd.read_parquet(tmp_path / "out" / "responses.parquet")
     assert len(frame) == 4
     assert frame["said"].notna().all()
+
+
+def test_a_log_probability_costs_one_token_written() -> None:
+    pieces = make_pieces({"s": [item("x" * 400, n) for n in range(3)]}, load_prompts())
+    for answers, longest in (("text", 512), ("logprobs", 1)):
+        read, written = api.estimate(ApiSettings("m", "http://x/v1", answers=answers), pieces)
+        assert written == 3 * longest
+        assert 3 * 100 < read < 3 * 150
 
 
 def test_unit_of_an_endpoint_is_known_by_what_decides_its_answers() -> None:

@@ -103,6 +103,49 @@ def test_edited_items_are_asked_anew_and_only_they(tiny_model: Path, tmp_path: P
     assert len(pd.read_parquet(out / "responses.parquet")) == 23
 
 
+def test_a_key_that_changes_changes_the_table(tiny_model: Path, tmp_path: Path) -> None:
+    """The prompt is the same; what is right is not."""
+    items, out = write_item_file(tmp_path / "set.jsonl", languages=("en",)), tmp_path / "out"
+    assert score(items, out, tiny_model) == 0
+    before = pd.read_parquet(out / "responses.parquet")
+    rows = [json.loads(line) for line in items.read_text().splitlines()]
+    for row in rows:
+        row["answer"] = "BA"["AB".index(row["answer"])]
+    items.write_text("\n".join(map(json.dumps, rows)))
+    assert score(items, out, tiny_model) == 0
+    after = pd.read_parquet(out / "responses.parquet")
+    assert (before["crm_logit"] != after["crm_logit"]).all()
+
+
+@pytest.mark.parametrize("second", ['version = "1"\n[en]\nanswer = "Reply"\n', 'version = "2"\n'])
+def test_prompts_name_answers_by_their_words_and_by_their_version(
+    tiny_model: Path, tmp_path: Path, second: str
+) -> None:
+    items, out = write_item_file(tmp_path / "set.jsonl", languages=("en",)), tmp_path / "out"
+    prompts = tmp_path / "mine.toml"
+    for text in ('version = "1"\n', second):
+        prompts.write_text(text)
+        assert score(items, out, tiny_model, more=("--prompts", prompts)) == 0
+    assert len(answer_files(out)) == 2
+
+
+@pytest.mark.parametrize(
+    "where", ["scoring.plan.__version__", "transformers.__version__", "torch.__version__"]
+)
+def test_another_version_of_the_software_asks_anew(
+    tiny_model: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scoring.hf_settings import HfSettings
+    from scoring.hf_unit import identify
+    from scoring.plan import Unit, fingerprint
+
+    pieces = make_pieces({"s": [Item("q1", "CA", "en", "Who?", ("a", "b"), 0)]}, load_prompts())
+    unit = Unit("m", HfSettings(str(tiny_model), device="cpu"), pieces)
+    before = fingerprint(unit, pieces[0], identify(unit.settings))
+    monkeypatch.setattr(where, "0.0.1")
+    assert fingerprint(unit, pieces[0], identify(unit.settings)) != before
+
+
 @pytest.mark.parametrize("more", [("--attention", "eager"), ("--trust-remote-code",)])
 def test_attention_and_trust_are_part_of_what_names_answers(
     tiny_model: Path, tmp_path: Path, more: tuple[str, ...]

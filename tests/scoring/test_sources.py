@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from maskedadv.errors import BadItem, BadSetting
+from scoring.items import check_items
 from scoring.sources import read_items, source_names
 
 
@@ -186,6 +187,13 @@ def test_kmmlu_counts_from_one(tmp_path: Path) -> None:
     found = read_items([table(tmp_path / "Accounting-test.csv", rows)], "kmmlu").items
     assert [x.answer for x in found] == [0, 3, 1]
     assert {x.country for x in found} == {"KR"}
+
+
+def test_an_empty_option_of_a_set_with_four_is_found_and_not_left_out(tmp_path: Path) -> None:
+    row = {"question": "어디?", "answer": 1, "A": "가", "B": "나", "C": "다", "D": ""}
+    (found,) = read_items([table(tmp_path / "Accounting-test.csv", [row])], "kmmlu").items
+    assert found.options == ("가", "나", "다", "")
+    assert "empty option" in {problem.kind for problem in check_items([found])}
 
 
 def test_belebele(tmp_path: Path) -> None:

@@ -134,6 +134,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
     assert path.read_text() == "old"
 
 
+def test_a_file_is_replaced_at_once_never_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    with path.open() as reader:
+        write_whole(path, lambda partial: partial.write_text("new, and longer"))
+        assert reader.read() == "old"
+    assert path.read_text() == "new, and longer"
+
+
 def test_leftovers_of_killed_processes_are_swept_once_they_are_old(tmp_path: Path) -> None:
     path = answer_path(tmp_path, KEY)
     path.parent.mkdir(parents=True)
