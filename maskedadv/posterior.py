@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 POSTERIOR_FOLDER, FLOOR_FOLDER = "posterior", "posterior-floor"
 """Folders of a result with one ArviZ file per locale, without and with the guessing floor."""
 
+DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError)
+"""What reading a damaged netCDF file may raise; h5py's own checks of its structure end in a RuntimeError."""
+
 FACETS = ("CA local", "CA pivot", "CS local", "CS pivot")
 
 
@@ -218,7 +221,7 @@ def read_tree(path: Path) -> xr.DataTree:
     try:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             return tree.load()
-    except (OSError, ValueError, KeyError) as error:
+    except DAMAGE as error:
         raise NotAResult(_damaged(path, error)) from error
 
 
@@ -243,7 +246,7 @@ class Posterior:
         try:
             with xr.open_datatree(self.source, engine="h5netcdf") as tree:
                 return tree["posterior"].to_dataset()[name].load()
-        except (OSError, ValueError, KeyError) as error:
+        except DAMAGE as error:
             raise NotAResult(_damaged(self.source, error)) from error
 
 

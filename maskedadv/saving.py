@@ -18,7 +18,7 @@ from maskedadv.contrasts import Uncertainty
 from maskedadv.errors import NotAResult
 from maskedadv.fitting.settings import Settings
 from maskedadv.outputs import check_folder, whole_folder
-from maskedadv.posterior import FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
+from maskedadv.posterior import DAMAGE, FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
 from maskedadv.results import Fit
 
 FORMAT = 1
@@ -60,6 +60,7 @@ def _is_ours(name: str) -> bool:
         "cube.nc",
         "gaps.csv",
         "variants.csv",
+        "links.csv",
         "items.parquet",
         POSTERIOR_FOLDER,
         FLOOR_FOLDER,
@@ -126,7 +127,7 @@ def load(path: str | Path) -> Fit:
         posteriors = _load_posteriors(folder, POSTERIOR_FOLDER, info["locales"]) if nuts else {}
         floored = nuts and "floor" in variants
         floor_posteriors = _load_posteriors(folder, FLOOR_FOLDER, info["locales"]) if floored else {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except DAMAGE as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
     return Fit(settings, cube, items, uncertainty, info, posteriors, others, floor_posteriors)
 

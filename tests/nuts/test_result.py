@@ -93,6 +93,24 @@ def test_a_saved_result_is_the_same_and_opens_in_arviz(fit: Fit, tmp_path: Path)
         maskedadv.load(path)
 
 
+def test_damage_that_h5py_finds_is_told_in_words(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A flipped bit in a file's structure ends in a RuntimeError of h5py's."""
+    path = fit.save(tmp_path / "out")
+    loaded = maskedadv.load(path)
+
+    def damaged(*_: object, **__: object) -> None:
+        raise RuntimeError("incorrect metadata checksum")
+
+    monkeypatch.setattr(xr, "open_datatree", damaged)
+    for read in (
+        loaded.posteriors["zh"].tree,
+        lambda: loaded.draws("ability"),
+        lambda: maskedadv.load(path),
+    ):
+        with pytest.raises(NotAResult, match="incorrect metadata checksum"):
+            read()
+
+
 def test_observed_and_replicated_totals_have_one_form(fit: Fit, table: pd.DataFrame):
     tree = fit.posteriors["zh"].tree()
     rows = table[(table["language"] == "zh") & (table["subset"] == "CA")]
