@@ -95,7 +95,7 @@ def variant_coverage(models: int, items: int, sets: int, *, slope: float) -> dic
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "items", "sets", "slope"), [(20, 150, 100, 0.7)])
+@pytest.mark.parametrize(("models", "items", "sets", "slope"), [(20, 100, 60, 0.7)])
 def test_floor_and_link_together_cover_under_nuts(models: int, items: int, sets: int, slope: float):
     found = variant_coverage(models, items, sets, slope=slope)
     print(f"\n{models} models, {items} items, discrimination {slope}: {found}")

@@ -13,9 +13,9 @@ VARIANTS = ("plain", "floor", "linked", "floor+linked")
 
 
 def study(models: int, sets: int, *, slope: float, harder: float) -> pd.DataFrame:
-    """Mean estimate, share of 95% intervals that hold the true 0, and mean sd, per variant.
+    """Mean estimate and its Monte Carlo error, the same of its difference from plain, coverage of 0, mean sd.
 
-    600 items a subset, four options, true gap −1.5 in both subsets, knowledge gap 0.
+    One row a variant. 600 items a subset, four options, true gap −1.5 in both subsets, knowledge gap 0.
     """
     rows = []
     for k in range(sets):
@@ -34,27 +34,35 @@ def study(models: int, sets: int, *, slope: float, harder: float) -> pd.DataFram
                     "at chance": models - len(gaps),
                 }
             )
-    return pd.DataFrame(rows).groupby("variant", sort=False).mean()
+    frame = pd.DataFrame(rows)
+    estimates = frame["estimate"].to_numpy().reshape(sets, len(VARIANTS))
+    off = estimates - estimates[:, :1]
+    found = frame.groupby("variant", sort=False).mean()
+    found.insert(1, "error", estimates.std(axis=0, ddof=1) / np.sqrt(sets))
+    found.insert(2, "off plain", off.mean(axis=0))
+    found.insert(3, "its error", off.std(axis=0, ddof=1) / np.sqrt(sets))
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "sets", "slope"), [(20, 120, 0.7), (40, 60, 0.5), (80, 30, 1.4)])
+@pytest.mark.parametrize(("models", "sets", "slope"), [(20, 150, 0.7), (40, 60, 0.5), (80, 20, 1.4)])
 def test_both_artefacts_at_once(models: int, sets: int, slope: float):
     """CS items one logit harder and with a discrimination of their own."""
     found = study(models, sets, slope=slope, harder=1.0)
     print(f"\n{models} models, discrimination {slope}\n{found.round(3).to_string()}")
     both = found.loc["floor+linked"]
-    assert abs(both["estimate"]) < 0.03
+    assert abs(both["estimate"]) < 0.03 + 2 * both["error"]
     assert 0.93 < both["covered"] < 0.97
-    assert abs(found.loc["plain", "estimate"]) > 0.1
+    # At a discrimination of 1.4 the two artefacts cancel in plain; taking out one of them then makes a gap.
+    assert found["estimate"].drop("floor+linked").abs().max() > 0.1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "sets"), [(20, 80), (80, 20)])
+@pytest.mark.parametrize(("models", "sets"), [(20, 100), (80, 20)])
 def test_without_an_artefact_all_four_agree(models: int, sets: int):
     """Guessing there is, but pools are equally hard and discriminate alike: nothing to correct."""
     found = study(models, sets, slope=1.0, harder=0.0)
     print(f"\n{models} models, no artefact\n{found.round(3).to_string()}")
-    assert np.ptp(found["estimate"]) < 0.03
-    assert found["estimate"].abs().max() < 0.03
+    assert (found["off plain"].abs() < 0.03 + 2 * found["its error"]).all()
+    assert (found["estimate"].abs() < 0.03 + 2 * found["error"]).all()
     assert found["covered"].between(0.93, 0.97).all()
