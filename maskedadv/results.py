@@ -209,7 +209,7 @@ class Fit:
         models, common_ratio, common_lower, common_upper (λ if every model has one pivot-language ability for
         both pools), common_p (p-value of that assumption), note.
         """
-        rows = [{**v, "note": v["reason"] or v["common_reason"]} for v in self.info.get("links", [])]
+        rows = [{**v, "note": v["reason"] or v.get("common_reason", "")} for v in self.info.get("links", [])]
         return pd.DataFrame(rows, columns=list(LINK_COLUMNS))
 
     def _variant(self, name: str) -> xr.Dataset:

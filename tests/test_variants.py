@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import chi2
 
 import maskedadv
 from maskedadv import errors
+from maskedadv.cli.show import variant_text
 from maskedadv.reading import read_variants
+from maskedadv.summaries import variant_means
 from tests.simulate import artefact_table as simulated
 from tests.simulate import table
 
@@ -172,3 +176,89 @@ def test_a_locale_that_cannot_be_linked_stays_beside_one_that_can(frame: pd.Data
     rows = result.gaps(gap="knowledge_gap", variant="linked")
     assert rows.loc[rows["locale"] == "zh", "estimate"].notna().all()
     assert np.isfinite(result.means(locale="zh", gap="knowledge_gap", variant="linked")["sd"]).all()
+
+
+def test_models_on_other_items_are_no_part_of_a_link() -> None:
+    """Two halves of the models on halves of the CA items, one half of items 4 logits harder, levels unknown.
+
+    Over all models the CA abilities would seem to spread by the 4 logits too, and λ to be far below 1.
+    """
+    frame = simulated(24, 200, harder=0.0, seed=5)
+    rng = np.random.default_rng(6)
+    half = frame["model"].str[1:].astype(int) % 2
+    frame = frame[half == frame["item"].str[2:].astype(int) % 2].copy()
+    harder = (frame["subset"] == "CA") & (frame["model"].str[1:].astype(int) % 2 == 1)
+    frame.loc[harder & (rng.random(len(frame)) < 0.6), "correct"] = 0
+    frame = frame[(frame["model"] != "m01") & (frame["model"] != "m03")]
+    link = fit(frame, estimator="joint").links().iloc[0]
+    alone = fit(frame[frame["model"].str[1:].astype(int) % 2 == 0], estimator="joint").links().iloc[0]
+    assert link["models"] == 12
+    for name in ("ratio", "lower", "upper", "common_ratio"):
+        assert link[name] == pytest.approx(alone[name], rel=0.02)
+
+
+def test_replicates_take_the_ratio_over_the_models_that_the_link_rests_on() -> None:
+    """A model far off on CA that was not asked CS in English changes λ in no replicate."""
+    frame = simulated(12, 150, slope=0.8, seed=7)
+    odd = frame["model"] == "m00"
+    frame = frame[~(odd & (frame["subset"] == "CS") & (frame["language"] == "en"))].copy()
+    frame.loc[(frame["model"] == "m00") & (frame["item"].str[2:].astype(int) > 3), "correct"] = 0
+    found = fit(frame, interval="bootstrap", replicates=60, link="english")
+    rows = found.variant_uncertainty["linked"]["zh"].values[:, 1, 1:]
+    ratio = found.uncertainty["zh"].values[:, 1, 1:] / rows
+    assert np.nanmedian(ratio) == pytest.approx(found.links()["ratio"].iloc[0], rel=0.15)
+
+
+@pytest.mark.parametrize("interval", ["robust", "bootstrap"])
+def test_a_locale_told_twice_makes_no_mean_more_certain(frame: pd.DataFrame, interval: str) -> None:
+    """The luck of having these models and these English answers is one, however many locales share them."""
+    twice = pd.concat([frame, frame[frame["language"] == "zh"].assign(language="yue")])
+    result = fit(twice, options=4, interval=interval, replicates=40)
+    means = variant_means(result)
+    means = means[means["gap"] == "knowledge_gap"].set_index(["variant", "locale"])["sd"]
+    for variant in result.variants:
+        assert means[variant, "(all locales)"] == pytest.approx(means[variant, "zh"], rel=1e-6)
+
+
+def test_a_result_without_links_keeps_none_of_an_older_one(frame: pd.DataFrame, tmp_path: Path) -> None:
+    fit(frame).save(tmp_path / "out")
+    assert (tmp_path / "out" / "links.csv").is_file()
+    fit(frame, variants="none").save(tmp_path / "out", overwrite=True)
+    assert not (tmp_path / "out" / "links.csv").exists()
+
+
+def test_results_of_before_the_common_trait_and_before_links_load(
+    frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = fit(frame).save(tmp_path / "out")
+    info = json.loads((folder / "fit.json").read_text())
+    info["links"] = [{k: v for k, v in one.items() if "common" not in k} for one in info["links"]]
+    (folder / "fit.json").write_text(json.dumps(info))
+    links = maskedadv.load(folder).links()
+    assert np.isfinite(links["ratio"]).all()
+    assert links["common_p"].isna().all()
+    assert "linked" in variant_text(maskedadv.load(folder))
+    del info["links"]
+    (folder / "fit.json").write_text(json.dumps(info))
+    assert maskedadv.load(folder).links().empty
+    assert "linked" in variant_text(maskedadv.load(folder))
+
+
+def test_pools_that_do_not_go_together_are_said() -> None:
+    turned = simulated(20, 200, seed=8)
+    cs = turned["subset"] == "CS"
+    turned.loc[cs, "model"] = "m" + (19 - turned.loc[cs, "model"].str[1:].astype(int)).astype(str).str.zfill(
+        2
+    )
+    assert any("hardly go together" in w for w in fit(turned).warnings)
+    assert not any("hardly go together" in w for w in fit(simulated(20, 200, seed=8)).warnings)
+
+
+@pytest.mark.parametrize("arguments", [{"interval": "bootstrap", "replicates": 30}, {"interval": "robust"}])
+def test_covariances_told_from_few_replicates_or_items_reject_less(
+    frame: pd.DataFrame, arguments: dict[str, object]
+) -> None:
+    told = fit(frame, **arguments).info["links"][0]
+    assert told["common_p"] > 1.05 * chi2.sf(told["common_misfit"], told["common_df"])
+    exact = fit(frame, interval="information").info["links"][0]
+    assert exact["common_p"] == pytest.approx(chi2.sf(exact["common_misfit"], exact["common_df"]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2
+from scipy.stats import chi2, f
 
 Array = NDArray[np.float64]
 
@@ -44,17 +44,29 @@ class CommonTrait:
     reason: str = ""
 
 
-def fit_common_trait(ca: Array, covariance_ca: Array, cs: Array, covariance_cs: Array) -> CommonTrait:
+def fit_common_trait(
+    ca: Array,
+    covariance_ca: Array,
+    cs: Array,
+    covariance_cs: Array,
+    *,
+    freedom: tuple[float, float] = (np.inf, np.inf),
+) -> CommonTrait:
     """λ of a common trait from the pivot-language abilities of the same models on both subsets.
 
     Parameters
     ----------
     ca, cs : shape (J,), abilities (logit); NaN or infinite ones are left out
     covariance_ca, covariance_cs : shape (J, J)
+    freedom
+        Degrees of freedom of the two covariances where they are estimates (items or replicates, less one).
 
     Notes
     -----
     Given λ, the residuals cs − λ ca have covariance Σ_cs + λ² Σ_ca; α and the abilities are profiled out.
+    With estimated covariances the misfit is Hotelling's T² (Anderson 2003, An Introduction to Multivariate
+    Statistical Analysis, section 5.2), referred to F; χ² would reject too often. The sum of two has degrees
+    of freedom after Satterthwaite. The interval uses Rao's F for one more dimension.
     """
     use = np.isfinite(ca) & np.isfinite(cs)
     n = int(use.sum())
@@ -81,9 +93,20 @@ def fit_common_trait(ca: Array, covariance_ca: Array, cs: Array, covariance_cs: 
         return _unknown("the models' pivot abilities on CA and CS do not rise together")
     found = minimize_scalar(misfit, bounds=(grid[at - 1], grid[at + 1]), method="bounded")
     best, least = float(found.x), float(found.fun)
+    df = n - 2
+    shares = np.array([np.exp(2 * best) * np.trace(one), np.trace(other)])
+    precision = float((shares**2 / np.array(freedom)).sum())
+    rise, p = float(chi2.ppf(0.95, 1)), float(chi2.sf(least, df))
+    if precision > 0:
+        whole = float(shares.sum() ** 2) / precision
+        rest = whole - df
+        if rest <= 1:
+            return _unknown("too few items or replicates to judge a common trait of so many models")
+        rise = float(f.ppf(0.95, 1, rest)) * (whole + least) / rest
+        p = float(f.sf(least * (rest + 1) / (whole * df), df, rest + 1))
 
     def above(log_ratio: float) -> float:
-        return misfit(log_ratio) - least - chi2.ppf(0.95, 1)
+        return misfit(log_ratio) - least - rise
 
     edges = [brentq(above, *sorted((best, end))) if above(end) > 0 else np.nan for end in _RANGE]
     lower, upper = np.exp(edges)
@@ -92,8 +115,8 @@ def fit_common_trait(ca: Array, covariance_ca: Array, cs: Array, covariance_cs: 
         lower=float(lower),
         upper=float(upper),
         misfit=least,
-        df=n - 2,
-        p=float(chi2.sf(least, n - 2)),
+        df=df,
+        p=p,
     )
 
 

@@ -20,6 +20,8 @@ FEWEST = 8
 """Fewer models than this say too little about a ratio of spreads."""
 FEW = 20
 """Under this many models λ is shown with a warning."""
+LOOSE = 0.5
+"""Under this correlation of CA and CS abilities λ is shown with a warning."""
 
 
 @dataclass(frozen=True)

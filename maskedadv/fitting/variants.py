@@ -20,7 +20,7 @@ from maskedadv.design.chance import chance_of_items
 from maskedadv.errors import NotEstimable
 from maskedadv.fitting.assemble import ROWS_SHARED, assemble_locale, cell_index
 from maskedadv.fitting.common_trait import CommonTrait, fit_common_trait
-from maskedadv.fitting.link import FEW, Link, find_link, link_from_draws
+from maskedadv.fitting.link import FEW, LOOSE, Link, find_link, link_from_draws
 from maskedadv.responses import Responses
 
 if TYPE_CHECKING:
@@ -108,19 +108,30 @@ def warn_variants(cube: xr.Dataset, links: Sequence[Mapping[str, Any]]) -> list[
     if few:
         out.append(
             f"the link rests on {min(v['models'] for v in few)} models (fewer than {FEW}) in "
-            f"{len({v['locale'] for v in few})} locales; take linked gaps as a rough check there."
+            f"{', '.join(dict.fromkeys(v['locale'] for v in few))}; take linked gaps as a rough check there."
         )
     wide = [v for v in links if v["upper"] > 2 * v["lower"]]
     if wide:
+        worst = max(wide, key=lambda v: v["upper"] / max(v["lower"], 1e-300))
         out.append(
-            f"the interval of the link's ratio spans more than a factor of 2 in {len(wide)} cases "
-            f"(such as {wide[0]['locale']}: {wide[0]['lower']:.2f} to {wide[0]['upper']:.2f})."
+            f"the interval of the link's ratio spans more than a factor of 2 in {len(wide)} of {len(links)} "
+            f"links (at worst {worst['locale']}, {worst['variant']}: {worst['lower']:.2g} to "
+            f"{worst['upper']:.2g}); linked gaps say little there."
+        )
+    loose = [v for v in links if v["correlation"] is not None and v["correlation"] < LOOSE]
+    if loose:
+        least = min(loose, key=lambda v: v["correlation"])
+        out.append(
+            f"the models' pivot abilities on CA and CS hardly go together in {len(loose)} of {len(links)} "
+            f"links (correlation {least['correlation']:.2f} in {least['locale']}, {least['variant']}): that "
+            "they spread equally on both, which the link assumes, is in doubt."
         )
     if "floor" in shown:
         notes = cube["note"].sel(variant="floor", gap=["global_gap", "local_gap"]).values.ravel()
         lost = sum("at_chance" in str(n) for n in notes)
         if lost:
-            out.append(f"{lost} gaps have no value under the guessing floor: a cell is not above chance.")
+            gaps = "gap has" if lost == 1 else "gaps have"
+            out.append(f"{lost} {gaps} no value under the guessing floor: a cell is not above chance.")
     return out
 
 
@@ -144,17 +155,22 @@ def common_trait_of(
             fit_common_trait(nothing, np.zeros((0, 0)), nothing, np.zeros((0, 0))),
             reason="a common trait is judged by maximum likelihood only",
         )
-    (ca, rows_ca), (cs, rows_cs) = (pivot_abilities(responses, settings, locale, own[s]) for s in (0, 1))
+    (ca, rows_ca), (cs, rows_cs) = pivot_pair(responses, settings, locale, own)
+    freedom = (np.inf, np.inf)
+    if settings.interval != "information":  # then the covariances themselves are told from so many items
+        freedom = (max(len(own[0].block.item) - 1.0, 1.0), max(len(own[1].block.item) - 1.0, 1.0))
     if settings.interval in ROWS_SHARED:
+        again = max(min(len(rows_ca), len(rows_cs)) - 1.0, 1.0)
+        freedom = (1 / (1 / freedom[0] + 1 / again), 1 / (1 / freedom[1] + 1 / again))
         rows_ca, rows_cs = _deviations(rows_ca), _deviations(rows_cs)
-    return fit_common_trait(ca, rows_ca.T @ rows_ca, cs, rows_cs.T @ rows_cs)
+    return fit_common_trait(ca, rows_ca.T @ rows_ca, cs, rows_cs.T @ rows_cs, freedom=freedom)
 
 
 def link_of(responses: Responses, settings: Settings, locale: str, own: Mapping[int, Fitted]) -> Link:
     """λ of a locale from its blocks (by subset index)."""
     if len(own) < 2:
         return find_link(np.zeros(0), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)))
-    (ca, rows_ca), (cs, rows_cs) = (pivot_abilities(responses, settings, locale, own[s]) for s in (0, 1))
+    (ca, rows_ca), (cs, rows_cs) = pivot_pair(responses, settings, locale, own)
     one, other = own[0].estimate.pivot, own[1].estimate.pivot
     if one is not None and other is not None:
         return link_from_draws(ca, cs, one[:, 0], other[:, 0], one[:, 1])
@@ -191,7 +207,10 @@ def link_part(
         alone = np.zeros((1, 2, len(scaled)))
         alone[0, 1] = -link.own_sd * scaled
         values = np.concatenate([np.stack([old.values[:, 0], local], axis=1), alone])
-        key = np.append(old.key, np.array([f"{locale} link"], dtype=object))
+        # Locales share models and often English answers, so their luck goes together; taken as one, a mean
+        # over locales is never too sure of itself. Directions of `information` stand alone in each locale.
+        shared = "link" if old.kind == "robust" else f"{locale} link"
+        key = np.append(old.key, np.array([shared], dtype=object))
         uncertainty = Uncertainty(old.kind, key, values)
     linked = estimate.copy()
     linked[:, 1] = np.nanmean(local, axis=0) if old.kind == "posterior" else estimate[:, 1] / link.ratio
@@ -200,10 +219,28 @@ def link_part(
     return _finish(settings, part, linked, part.cube.note, uncertainty)
 
 
-def pivot_abilities(
+def pivot_pair(
+    responses: Responses, settings: Settings, locale: str, own: Mapping[int, Fitted]
+) -> list[tuple[Array, Array]]:
+    """Pivot-language abilities and uncertainty rows on CA and on CS, of the models that a link can rest on.
+
+    Those have both abilities, on items that chain them together: the levels of cells without a shared chain
+    of items have zeros of their own, and their distance is no spread. Of several chains the one with most
+    models is taken; the other models' abilities are NaN.
+    """
+    pair = [_pivot_abilities(responses, settings, locale, own[s]) for s in (0, 1)]
+    parts = np.stack([part for _, _, part in pair])
+    use = np.isfinite(pair[0][0]) & np.isfinite(pair[1][0])
+    if use.any():
+        chains, count = np.unique(parts[:, use], axis=1, return_counts=True)
+        use &= (parts == chains[:, [int(np.argmax(count))]]).all(axis=0)
+    return [(np.where(use, ability, np.nan), rows) for ability, rows, _ in pair]
+
+
+def _pivot_abilities(
     responses: Responses, settings: Settings, locale: str, fitted: Fitted
-) -> tuple[Array, Array]:
-    """Pivot-language abilities of all models (J,), NaN where none, and their uncertainty rows (K, J)."""
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Of all models: abilities (J,), NaN where none; their uncertainty rows (K, J); labels of parts (J,)."""
     index = cell_index(responses, fitted, locale, settings.pivot)[:, 1]
     ability = np.full(len(index), np.nan)
     rows = np.zeros((len(fitted.estimate.uncertainty), len(index)))
@@ -212,7 +249,9 @@ def pivot_abilities(
         fitted.estimate.part[index[have]] >= 0, fitted.estimate.ability[index[have]], np.nan
     )
     rows[:, have] = fitted.estimate.uncertainty[:, index[have]]
-    return ability, rows
+    part = np.full(len(index), -1, dtype=np.intp)
+    part[have] = fitted.estimate.part[index[have]]
+    return ability, rows, part
 
 
 def _finish(
@@ -252,8 +291,7 @@ def _ratios(
     if one is not None and other is not None:
         return np.asarray(other[:, 0] / one[:, 0])
     spreads = []
-    for subset in (0, 1):
-        ability, rows = pivot_abilities(responses, settings, locale, own[subset])
+    for ability, rows in pivot_pair(responses, settings, locale, own):
         rows = rows[:, np.isfinite(ability)]
         noise = _deviations(rows)
         variance = np.var(rows, axis=1, ddof=1) - 2.0 * np.var(noise, axis=1, ddof=1).sum()

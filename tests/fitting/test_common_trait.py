@@ -88,3 +88,25 @@ def test_what_cannot_be_identified_is_refused_with_the_reason():
     assert "positive definite" in none.reason
     wide = fit_common_trait(x, small, x, 100 * np.eye(9))
     assert np.isnan(wide.lower) or "rise together" in wide.reason
+
+
+def test_estimated_covariances_do_not_make_the_test_reject_too_often():
+    """Covariances from 60 rows, as a sandwich over 60 items: p stays uniform where χ² rejects too often."""
+    rng = np.random.default_rng(6)
+    n, rows = 16, 60
+    told, blind, hits = [], [], 0
+    for _ in range(500):
+        theta = rng.normal(size=n)
+        one, other = (0.2 / np.sqrt(rows) * rng.normal(size=(rows, n)) for _ in range(2))
+        x, y = theta + 0.2 * rng.normal(size=n), 0.7 * theta + 0.2 * rng.normal(size=n)
+        found = fit_common_trait(x, one.T @ one, y, other.T @ other, freedom=(rows - 1, rows - 1))
+        told.append(found.p)
+        hits += found.lower < 0.7 < found.upper
+        blind.append(fit_common_trait(x, one.T @ one, y, other.T @ other).p)
+    assert np.mean(np.array(blind) < 0.05) > 0.1, "the artefact is there"
+    assert 0.02 < np.mean(np.array(told) < 0.05) < 0.075
+    assert 0.92 < hits / 500 < 0.975
+    huge = fit_common_trait(x, one.T @ one, y, other.T @ other, freedom=(1e9, 1e9))
+    assert huge.p == pytest.approx(blind[-1], rel=1e-4), "with endless freedom F is χ²"
+    few = fit_common_trait(x, one.T @ one, y, other.T @ other, freedom=(7, 7))
+    assert "too few items or replicates" in few.reason
