@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import clean, format_table, to_json
+from maskedadv.cli.text import WIDTH, clean, format_table, shorten, to_json
 
 if TYPE_CHECKING:
     from scoring.items import Item, Problem
@@ -84,7 +84,7 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
         some = [p for p in problems if p.kind == kind]
         for p in some[: limit or None]:
             where = f" [{p.language}]" if p.language else ""
-            click.echo(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")))
+            click.echo(shorten(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")), WIDTH))
         if limit and number > limit:
             click.echo(f"  ... and {number - limit:,} more (--limit 0 lists all)")
 

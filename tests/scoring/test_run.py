@@ -64,7 +64,6 @@ def test_a_run_and_the_same_run_again(
     assert len(frame) == 24
     assert frame["correct"].notna().all()
     assert (frame["reason"] == "").all()
-    assert run("check", out, "--min-accuracy", 0) in (0, 2)
 
 
 def test_answers_do_not_depend_on_the_batch_or_the_order_of_items(tiny_model: Path, tmp_path: Path) -> None:
