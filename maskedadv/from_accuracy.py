@@ -187,8 +187,9 @@ def _read(source: str | Path | pd.DataFrame, n_options: int | None, *, percent: 
             where = offenders(empty, ["empty"] * 3, len(empty))
             raise BadValue(f"{what}, column {name!r}: {len(empty)} cells are empty ({where}).")
     options = np.full(len(frame), np.nan if n_options is None else float(n_options))
-    if n_options is None and "n_options" in frame:
-        options = numbers(frame, "n_options", what, "a number of options of 2 or more", 2.0)
+    if "n_options" in frame:
+        own = numbers(frame, "n_options", what, "a number of options of 2 or more", 2.0)
+        options = np.where(np.isnan(own), options, own)
     return frame[_IDS].assign(accuracy=accuracy, n_items=n_items, n_options=options)
 
 

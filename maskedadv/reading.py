@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -49,26 +50,62 @@ def read_gaps(fit: Fit) -> list[str]:
     return out
 
 
-def read_variants(fit: Fit) -> list[str]:
-    """Whether the knowledge gap's sign and clearly positive share survive the other variants, in words."""
-    counts = {v: count(fit.gaps(gap="knowledge_gap", variant=v), "knowledge_gap") for v in fit.variants}
-    plain = counts.pop("plain")
-    if not counts or not plain.known:
+def read_variants(
+    fit: Fit, *, locale: Iterable[str] | None = None, model: Iterable[str] | None = None
+) -> list[str]:
+    """Whether the knowledge gap's sign and clearly positive share survive the other variants, in words.
+
+    A variant may know fewer gaps than `plain` (cells at chance); then it is compared with `plain` over the
+    gaps that both know.
+
+    Parameters
+    ----------
+    locale, model
+        Speak of these only; None speaks of all.
+    """
+    chosen = {"gap": "knowledge_gap", "locale": locale, "model": model}
+    tables = {v: fit.gaps(variant=v, **chosen) for v in fit.variants}
+    plain = tables.pop("plain")
+    if not tables or not plain["estimate"].notna().any():
         return []
-    means = {v: fit.means(gap="knowledge_gap", variant=v)["estimate"] for v in fit.variants}
-    out = [
-        f"plain: {plain.positive} of {plain.known} knowledge gaps positive, {plain.clearly_above} clearly."
-    ]
-    for name, c in counts.items():
-        if not c.known:
+    out = [f"plain: {_counted(plain, 'knowledge gaps ')}."]
+    for name, own in tables.items():
+        both = plain["estimate"].notna() & own["estimate"].notna()
+        if not both.any():
             out.append(f"{name}: no knowledge gap is known under it.")
             continue
-        both = means["plain"].notna() & means[name].notna()
-        turned = int((means["plain"][both] * means[name][both] < 0).sum())
-        sign = (
-            "the mean keeps its sign in every locale"
-            if not turned
-            else (f"the mean changes sign in {turned} of {int(both.sum())} locales")
-        )
-        out.append(f"{name}: {c.positive} of {c.known} positive, {c.clearly_above} clearly; {sign}.")
+        text = f"{name}: {_counted(own)}"
+        if both.sum() < plain["estimate"].notna().sum():
+            text += f" (plain over the same: {_counted(plain[both])})"
+        out.append(f"{text}; {_sign(plain[both], own[both])}.")
     return out
+
+
+def absent_variants(fit: Fit) -> list[str]:
+    """Why a result does not hold a variant that was not turned off, one sentence each."""
+    s, links = fit.settings, fit.links()
+    if s.variants == "none":
+        return []
+    out = []
+    if "floor" not in fit.variants and s.response == "binary" and s.guessing == "auto":
+        out.append("No floor: the items' number of options is not known (column n_options, or --options).")
+    if s.link != "none" and "linked" not in fit.variants and len(links):
+        reasons = dict.fromkeys(str(v) for v in links.loc[links["variant"] == "linked", "note"] if v)
+        out.append(f"No linked gap: {'; '.join(reasons)}.")
+    return out
+
+
+def _counted(rows: pd.DataFrame, what: str = "") -> str:
+    c = count(rows, "knowledge_gap")
+    return f"{c.positive} of {c.known} {what}positive, {c.clearly_above} clearly"
+
+
+def _sign(plain: pd.DataFrame, own: pd.DataFrame) -> str:
+    """Whether locale means over the same models keep their sign."""
+    before, after = (rows.groupby("locale")["estimate"].mean() for rows in (plain, own))
+    turned, n = int((before * after < 0).sum()), len(before)
+    if n == 1:
+        return "the mean changes sign" if turned else "the mean keeps its sign"
+    if not turned:
+        return "the mean keeps its sign in every locale"
+    return f"the mean changes sign in {turned} of {n} locales"

@@ -169,6 +169,8 @@ def variants(means: pd.DataFrame, shares: pd.DataFrame) -> str:
     sides = {name: side({str(k): v for k, v in row.items()}) for name, row in known.items()}
     meanings = ", ".join(_MEANINGS.get(name, name) for name in rows)
     judged = f" {_survival(sides)}" if "plain" in sides and len(sides) > 1 else ""
+    if "plain" in sides and (unknown := [name for name in rows if name not in sides]):
+        judged += f" Nothing is known as {' or '.join(unknown)}."
     return f"The knowledge gap {meanings}. {'; '.join(words)}.{judged}"
 
 

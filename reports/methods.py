@@ -109,7 +109,10 @@ def _interval(fit: Fit) -> str:
 
 def _variants(fit: Fit) -> str:
     """What the other variants of the gaps assume; '' where there are none."""
-    others = [_VARIANTS[name] for name in fit.variants if name in _VARIANTS]
+    words = dict(_VARIANTS)
+    if fit.settings.guessing not in ("auto", "chance", "none"):
+        words["floor"] = f"with a guessing floor at {float(fit.settings.guessing):g} (floor)"
+    others = [words[name] for name in fit.variants if name in words]
     return f"For comparison, gaps were also estimated {'; '.join(others)}." if others else ""
 
 

@@ -98,7 +98,7 @@ def test_the_command_shows_all_four(capsys: pytest.CaptureFixture[str]):
         main(["from-accuracy", "bertaqa", "--variants", "--model", "Llama-2-7b"])
     out = capsys.readouterr().out
     assert left.value.code in (0, None)
-    assert "(mean of 24 models)" in out
+    assert "over the 24 models that have a gap under every variant" in out
     assert "floor+linked" in out
     assert max(map(len, out.splitlines())) <= 80
     with pytest.raises(SystemExit):

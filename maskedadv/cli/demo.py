@@ -48,8 +48,8 @@ def command(output: Path | None, engine: str) -> None:
     )
     click.echo("Gaps in logits, 95% intervals clustered by item (marginal maximum likelihood):\n")
     click.echo(gap_table(with_means(result.gaps(), result.means())))
-    if len(result.variants) > 1:
-        click.echo(f"\n{variant_text(result, models=False)}")
+    if text := variant_text(result, models=False):
+        click.echo(f"\n{text}")
     click.echo("\nWhat this says")
     for sentence in read_gaps(result):
         click.echo(_wrapped(sentence))

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     metavar="auto|none|chance|NUMBER",
     help="Floor of the 'floor' variant: chance is 1/options of each item; auto where options are known.",
 )
-@click.option("--options", type=int, help="Options of every item, where the table has no n_options.")
+@click.option("--options", type=int, help="Options of the items that have no n_options in the table.")
 @click.option(
     "--link",
     type=click.Choice(["auto", "none", "english"]),
@@ -187,6 +187,7 @@ def command(
                     "warnings": result.warnings,
                     "means": records(result.means()),
                     "variants": records(result.variant_gaps()),
+                    "links": records(result.links()),
                 }
             )
         )
@@ -238,5 +239,5 @@ def print_summary(result: Fit) -> None:
     percent = f"{100 * result.settings.level:g}%"
     click.echo(f"Mean gaps over models (logit, {percent} {result.settings.interval} intervals):\n")
     click.echo(gap_table(result.means()))
-    if len(result.variants) > 1:
-        click.echo(f"\n{variant_text(result, models=False)}")
+    if text := variant_text(result, models=False):
+        click.echo(f"\n{text}")

@@ -110,7 +110,7 @@ def _variants(found: AccuracyVariants, model: tuple[str, ...]) -> str:
         if r["model"] == MEAN:
             means[r["locale"]] = r["note"]
     rows = [
-        [locale, f"(mean of {means[locale]})" if name == MEAN else name, *(own.get(v, "-") for v in names)]
+        [locale, "(mean)" if name == MEAN else name, *(own.get(v, "-") for v in names)]
         for (locale, name), own in cells.items()
     ]
     lines = [
@@ -118,6 +118,10 @@ def _variants(found: AccuracyVariants, model: tuple[str, ...]) -> str:
         "",
         format_table(["locale", "model", *names], rows, left=(0, 1)),
         "",
+    ]
+    lines += [
+        wrap(f"Mean of {locale}: over the {n} that have a gap under every variant.")
+        for locale, n in means.items()
     ]
     for r in records(found.links):
         about = (

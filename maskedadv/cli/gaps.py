@@ -72,8 +72,9 @@ def command(
         say_warnings(result)
         click.echo(_heading(result, variant))
         click.echo(gap_table(frame))
-        if len(result.variants) > 1 and (not gap or "knowledge_gap" in gap):
-            click.echo(f"\n{variant_text(result, locale=locale or None, model=model or None)}")
+        asked = not gap or "knowledge_gap" in gap
+        if asked and (text := variant_text(result, locale=locale or None, model=model or None)):
+            click.echo(f"\n{text}")
 
 
 def _heading(result: Fit, variant: str) -> str:

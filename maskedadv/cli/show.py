@@ -13,6 +13,7 @@ from maskedadv.results import MEAN
 if TYPE_CHECKING:
     from maskedadv.results import Fit
 
+_MEAN = "(mean)"
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
 
 
@@ -61,13 +62,14 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     Parameters
     ----------
     models
-        Also the single models.
+        Also the single models, and the links.
     chosen
         `locale` and `model`, as for `Fit.gaps`.
     """
-    from maskedadv.reading import read_variants
+    from maskedadv.reading import absent_variants, read_variants
 
     names = fit.variants
+    counts: dict[str, list[str]] = {}
     cells: dict[tuple[str, str], list[str]] = {}
     for name in names:
         frames = [fit.means(gap="knowledge_gap", variant=name, **chosen)]
@@ -76,11 +78,20 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
             known = not pd.isna(r["estimate"])
             text = f"{number(r['estimate'])} ({number(r['sd'])})" if known else "-"
             cells.setdefault((r["locale"], r["model"]), []).append(text)
-    rows = [[locale, model, *texts] for (locale, model), texts in cells.items()]
+            if r["model"] == MEAN:
+                counts.setdefault(r["locale"], []).append(r["note"].removesuffix(" models"))
+    rows = [[k, _MEAN if m == MEAN else m, *t] for (k, m), t in cells.items()]
+    uneven = {k: ns for k, ns in counts.items() if len(set(ns)) > 1}
+    if len(names) < 2:
+        return "\n".join(wrap(t) for t in absent_variants(fit))
     lines = ["Knowledge gap under other assumptions (logit, standard deviation in brackets):", ""]
     lines.append(format_table(["locale", "model", *names], rows, left=(0, 1)))
-    lines += ["", *(wrap(t) for t in read_variants(fit))]
+    if uneven:
+        told = ", ".join(f"{k} {'/'.join(ns)}" for k, ns in uneven.items())
+        lines += ["", wrap(f"Means are over the models that a variant knows: {told}.")]
+    lines += ["", *(wrap(t) for t in [*read_variants(fit, **chosen), *absent_variants(fit)])]
     links = fit.links()
+    links = links[links["locale"].isin({k for k, _ in cells})]
     if models and links["ratio"].notna().any():
         lines += ["", link_text(links, fit.settings.pivot)]
     return "\n".join(lines)

@@ -18,7 +18,7 @@ def chance_of_items(responses: Responses, guessing: str, options: int | None) ->
         `none`; `chance`: 1/options, which must be known for every item; `auto`: the same where it is known
         for every item, else none; or a number, taken for all items.
     options
-        Number of options of all items where the table has no `n_options`.
+        Number of options of the items that have none in the table's column `n_options`.
 
     Raises
     ------
@@ -31,6 +31,26 @@ def chance_of_items(responses: Responses, guessing: str, options: int | None) ->
         return None
     if guessing not in ("auto", "chance"):
         return np.full(len(responses.items), float(guessing))
+    known = options_of_items(responses, options)
+    missing = np.flatnonzero(np.isnan(known))
+    if not len(missing):
+        return 1.0 / known
+    if guessing == "auto":
+        return None
+    raise NoOptions(
+        f"guessing 'chance' needs the number of options of every item; {len(missing)} have none "
+        f"({_named(responses, missing)}): add a column n_options, or give --options."
+    )
+
+
+def options_of_items(responses: Responses, options: int | None) -> NDArray[np.float64]:
+    """Number of options of every item, shape (I,): the table's, else `options`, else NaN.
+
+    Raises
+    ------
+    BadValue
+        The table gives one item different numbers of options.
+    """
     known = np.full(len(responses.items), np.nan if options is None else float(options))
     if responses.n_options is not None:
         have = ~np.isnan(responses.n_options)
@@ -38,18 +58,33 @@ def chance_of_items(responses: Responses, guessing: str, options: int | None) ->
         known[item] = given
         clash = np.flatnonzero(known[item] != given)
         if len(clash):
-            names = ", ".join(repr(responses.items[i]) for i in dict.fromkeys(item[clash].tolist()[:3]))
+            apart = np.unique(item[clash])
             raise BadValue(
-                f"column 'n_options': {len(np.unique(item[clash]))} items have different numbers of options "
-                f"in different rows ({names}); an item has one number of options."
+                f"column 'n_options': {len(apart)} items have different numbers of options in different rows "
+                f"({_named(responses, apart)}); an item has one number of options. Mend the column, or give "
+                "a floor with --guessing (none, or a number)."
             )
-    missing = np.flatnonzero(np.isnan(known))
-    if not len(missing):
-        return 1.0 / known
-    if guessing == "auto":
-        return None
-    names = ", ".join(repr(responses.items[i]) for i in missing[:3])
-    raise NoOptions(
-        f"guessing 'chance' needs the number of options of every item; {len(missing)} have none "
-        f"({names}{', ...' if len(missing) > 3 else ''}): add a column n_options, or give --options."
-    )
+    return known
+
+
+def options_notes(responses: Responses, guessing: str, options: int | None) -> list[str]:
+    """What a user of the floor should know: why it is left out, or that `options` was of no use."""
+    if guessing not in ("auto", "chance") or responses.n_options is None:
+        return []
+    without = np.isnan(options_of_items(responses, None))
+    missing = np.flatnonzero(without)
+    if options is None:
+        if not len(missing) or without.all():
+            return []
+        return [
+            f"no floor: {len(missing)} of {len(without)} items have no number of options in column n_options "
+            f"({_named(responses, missing)}); fill it, or give --options for them."
+        ]
+    if len(missing):
+        return []
+    return [f"options {options} was used for no item: column n_options gives the number for every item."]
+
+
+def _named(responses: Responses, items: NDArray[np.integer]) -> str:
+    names = ", ".join(repr(responses.items[i]) for i in items[:3])
+    return names + (", ..." if len(items) > 3 else "")

@@ -21,7 +21,7 @@ from maskedadv.fitting.assemble import assemble_locale
 from maskedadv.fitting.estimate import Fitted
 from maskedadv.fitting.report import block_rows, item_frame, warn
 from maskedadv.fitting.settings import Settings
-from maskedadv.fitting.variants import Part, all_variants, warn_variants
+from maskedadv.fitting.variants import Part, all_variants, floor_notes, warn_variants
 from maskedadv.responses import Responses
 from maskedadv.results import Fit
 
@@ -99,6 +99,7 @@ def collect(
             *responses.notes,
             *clipped_note(responses, settings.response),
             *warn(settings, fitted, dropped, plain),
+            *floor_notes(responses, settings),
             *warn_variants(cube, links),
         ],
         "links": links,

@@ -108,9 +108,9 @@ def fit(
         NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/priors.md.
     guessing
         Floor of the `floor` variant: `chance`, 1/options of each item; a number for all items; `none`. `auto`
-        takes `chance` where the number of options of every item is known. Binary responses, `optimize`.
+        takes `chance` where the number of options of every item is known. Binary responses only.
     options
-        Number of options of all items where the table has no column `n_options`.
+        Number of options of the items that have none in a column `n_options`.
     link
         `english`: the `linked` variant, local_gap/λ − global_gap, with λ from the models' pivot-language
         abilities; needs 8 models. `auto` gives it where it can; `none` does not.

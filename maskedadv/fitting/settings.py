@@ -74,6 +74,7 @@ class Settings:
         _between("adapt_delta", self.adapt_delta, 0.0, 1.0)
         _one_of("metric", self.metric, METRICS)
         object.__setattr__(self, "guessing", _guessing(self.guessing))
+        object.__setattr__(self, "options", _integer(self.options))
         _one_of("link", self.link, ("auto", "none", "english"))
         _one_of("variants", self.variants, ("auto", "none"))
         if self.options is not None:
@@ -146,5 +147,7 @@ def _guessing(value: str | float) -> str:
     except ValueError:
         number = -1.0
     if not 0.0 <= number < 1.0:
-        raise BadSetting(f"guessing must be none, chance or a number from 0 to less than 1 (is {value!r}).")
+        raise BadSetting(
+            f"guessing must be auto, none, chance or a number from 0 to less than 1 (is {value!r})."
+        )
     return repr(number)

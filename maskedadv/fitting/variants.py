@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maskedadv.contrasts import Uncertainty, interval
 from maskedadv.cube import LocaleCube
-from maskedadv.design.chance import chance_of_items
+from maskedadv.design.chance import chance_of_items, options_notes
 from maskedadv.errors import NotEstimable
 from maskedadv.fitting.assemble import ROWS_SHARED, assemble_locale, cell_index
 from maskedadv.fitting.common_trait import CommonTrait, fit_common_trait
@@ -43,8 +43,18 @@ class Part:
 
 def wanted_floor(responses: Responses, settings: Settings) -> Array | None:
     """Floor of every item for the `floor` variant, shape (I,), or None where there is to be none."""
-    possible = settings.response == "binary" and settings.variants != "none"
+    possible = _floor_possible(settings)
     return chance_of_items(responses, settings.guessing, settings.options) if possible else None
+
+
+def floor_notes(responses: Responses, settings: Settings) -> list[str]:
+    """Sentences on a floor that was left out for want of options, and on options of no use."""
+    possible = _floor_possible(settings)
+    return options_notes(responses, settings.guessing, settings.options) if possible else []
+
+
+def _floor_possible(settings: Settings) -> bool:
+    return settings.response == "binary" and settings.variants != "none"
 
 
 def all_variants(
@@ -116,7 +126,7 @@ def warn_variants(cube: xr.Dataset, links: Sequence[Mapping[str, Any]]) -> list[
         out.append(
             f"the interval of the link's ratio spans more than a factor of 2 in {len(wide)} of {len(links)} "
             f"links (at worst {worst['locale']}, {worst['variant']}: {worst['lower']:.2g} to "
-            f"{worst['upper']:.2g}); linked gaps say little there."
+            f"{worst['upper']:.2g}); take linked gaps as a rough check there."
         )
     loose = [v for v in links if v["correlation"] is not None and v["correlation"] < LOOSE]
     if loose:

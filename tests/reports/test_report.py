@@ -265,3 +265,31 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         main(["report", str(tmp_path / "other"), *arguments[2:4], "--format", "gif"])
     assert done.value.code == 2
     assert "gif" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("guessing", "words"),
+    [("auto", "at one over the number of options (floor)"), ("0.3", "floor at 0.3 (floor)")],
+)
+def test_methods_name_the_floor_that_was_used(guessing: str, words: str) -> None:
+    from reports.methods import _variants
+
+    fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
+    both = xr.concat([fit.cube["estimate"]] * 2, pd.Index(["plain", "floor"], name="variant"))
+    cube = fit.cube.drop_vars("estimate").assign(estimate=both)
+    assert words in _variants(replace(fit, cube=cube, settings=replace(fit.settings, guessing=guessing)))
+
+
+def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
+    from reports.captions import variants
+
+    row = {"gap": "knowledge_gap", "locale": "zh", "p_positive": 0.999, "sd": 0.1}
+    known = {**row, "variant": "plain", "estimate": 0.5, "lower": 0.3, "upper": 0.7}
+    lost = {**row, "variant": "floor", "estimate": np.nan, "lower": np.nan, "upper": np.nan}
+    linked = {**known, "variant": "linked"}
+    shares = [
+        {"variant": v, "gap": "knowledge_gap", "positive": 1, "known": 1, "clearly_positive": 1}
+        for v in ("plain", "floor", "linked")
+    ]
+    text = variants(pd.DataFrame([known, lost, linked]), pd.DataFrame(shares))
+    assert text.endswith("It stays clearly above zero under all of them. Nothing is known as floor.")
