@@ -196,8 +196,7 @@ def _survival(sides: Mapping[str, int]) -> str:
     where = "above" if plain > 0 else "below"
     if not lost:
         return f"It stays clearly {where} zero under all of them."
-    return (
-        f"It is clearly {where} zero as plain, but not as {', '.join(lost)}: there it may come from the "
-        f"floor or "
-        "the scale."
+    cause = {("floor",): "the floor", ("linked",): "the scale", (): "the floor and the scale together"}.get(
+        tuple(name for name in lost if name != "floor+linked"), "the floor or the scale"
     )
+    return f"It is clearly {where} zero as plain, but not as {', '.join(lost)}: it may come from {cause}."

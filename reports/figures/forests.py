@@ -45,7 +45,8 @@ def forest(
     variants = list(dict.fromkeys(data["variant"])) if "variant" in data else []
     several = len(variants) > 1
     if several:
-        data["_colour"] = pd.Categorical(data["variant"], categories=variants)
+        # The flipped axis counts upwards: reversed, the first variant stands on top, as in the legend.
+        data["_colour"] = pd.Categorical(data["variant"], categories=variants[::-1])
         colours = dict(zip(variants, CATEGORIES, strict=False))
     else:
         data["_colour"] = clearness(data)

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 
 from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
@@ -20,7 +22,7 @@ from reports.drawing import draw_svg, inline_svg, save_figure
 from reports.figures.common import by_mean
 from reports.figures.placing import beside_points, spread
 from reports.figures.scale import size_labels
-from reports.theme import diverging_fill, label
+from reports.theme import CATEGORIES, diverging_fill, label
 from tests.constructed import constructed_fit
 
 HOSTILE = [
@@ -257,3 +259,16 @@ def test_stacked_heat_maps_name_their_columns_under_every_panel() -> None:
     fit = constructed_fit(np.random.default_rng(3).normal(-0.4, 0.5, (17, 2, 2)), names, ["a", "b"])
     text = draw_svg(figures.gap_heatmap(fit.gaps()))
     assert text.count("q16z") == 3
+
+
+def test_the_first_variant_stands_on_top_as_in_the_legend() -> None:
+    means = summaries.locale_means(_fit())
+    figure = figures.forest(pd.concat([means.assign(variant=v) for v in ("plain", "floor", "linked")]))
+    axis = figure.draw().axes[0]
+    height: dict[str, list[float]] = {}
+    for points in axis.collections:
+        if isinstance(points, PathCollection):
+            for y, colour in zip(points.get_offsets()[:, 1], points.get_edgecolors(), strict=False):
+                height.setdefault(to_hex(colour), []).append(float(y))
+    plain, floor, linked = (float(np.mean(height[to_hex(c)])) for c in CATEGORIES[:3])
+    assert plain > floor > linked

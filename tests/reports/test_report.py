@@ -293,3 +293,19 @@ def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
     ]
     text = variants(pd.DataFrame([known, lost, linked]), pd.DataFrame(shares))
     assert text.endswith("It stays clearly above zero under all of them. Nothing is known as floor.")
+
+
+@pytest.mark.parametrize(
+    ("lost", "cause"),
+    [
+        (["floor", "floor+linked"], "the floor"),
+        (["linked", "floor+linked"], "the scale"),
+        (["floor+linked"], "the floor and the scale together"),
+        (["floor", "linked", "floor+linked"], "the floor or the scale"),
+    ],
+)
+def test_the_artefact_blamed_is_the_one_whose_removal_took_the_gap(lost: list[str], cause: str) -> None:
+    from reports.captions import _survival
+
+    sides = {"plain": 1} | {v: int(v not in lost) for v in ("floor", "linked", "floor+linked")}
+    assert _survival(sides).endswith(f"but not as {', '.join(lost)}: it may come from {cause}.")
