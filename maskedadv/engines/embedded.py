@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -73,7 +76,7 @@ class Embedded:
         total = sampler.warmup + sampler.draws
         try:
             model = _model(program, data)
-            with console_lines(progress):
+            with console_lines(progress), _ended_politely():
                 fit = model.sample(
                     chains=len(inits),
                     inits=np.stack([model.unconstrain(_plain(values)) for values in inits]),
@@ -91,6 +94,37 @@ class Embedded:
         variables = {name: np.asarray(fit.draws(name), dtype=np.float64) for name in fit.variables}
         stats = {name: fit.sampler_stats[:, :, k] for k, name in enumerate(STATS)}
         return Chains(variables, stats)
+
+
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Let SIGTERM end a native call as Ctrl-C does, then do what its handler does elsewhere.
+
+    Handlers run in stanli's poll, a foreign callback where an exception would be swallowed and the sampling
+    go on; stanli's own handler of SIGINT makes a note there, and the call returns.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    caught = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal caught
+        caught = True
+        interrupt = signal.getsignal(signal.SIGINT)
+        (interrupt if callable(interrupt) else before)(number, frame)
+
+    signal.signal(signal.SIGTERM, note)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not caught:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if caught:
+        before(signal.SIGTERM, None)
 
 
 def _require_main_thread() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -255,6 +256,26 @@ def test_workers_end_with_their_parent_run(csv: Path, tmp_path: Path):
     assert process.returncode == 130
     time.sleep(0.3)
     assert not [w for w in workers if _alive(w)]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_polite_kill_ends_the_sampling(csv: Path, tmp_path: Path, jobs: int):
+    """A batch system sends SIGTERM; inside a native call Python would swallow what the handler raises."""
+    command = [sys.executable, "-m", "maskedadv", "fit", str(csv), "-o", str(tmp_path / "o"), *OPTIONS]
+    command[command.index("--draws") + 1] = "200000"
+    process = start([*command, "--jobs", str(jobs)])
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "(sampling)" in line:
+            break
+    process.send_signal(signal.SIGTERM)
+    try:
+        rest = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 143
+    assert "Traceback" not in rest
+    assert not list(tmp_path.rglob("*.nc*"))
 
 
 def _children(parent: int) -> list[int]:
