@@ -137,6 +137,21 @@ def test_draws_of_other_answers_priors_or_programs_are_refused(
     assert _left(["import-stan", str(csv), *map(str, rounded), "-o", str(tmp_path / "o"), *options]) == 0
 
 
+def test_an_export_leaves_nothing_of_an_earlier_one_and_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    csv, out = tmp_path / "t.csv", tmp_path / "stan"
+    simulate.table(2, (5, 5)).to_csv(csv, index=False)
+    command = ["export-stan", str(csv), "--min-accuracy", "0", "-o"]
+    assert _left([*command, str(out), "--estimator", "marginal", "--chains", "3"]) == 0
+    (out / "zh" / "zh_1.csv").write_text("mine")
+    assert _left([*command, str(out), "--estimator", "joint", "--chains", "1"]) == 0
+    wanted = ["data.json", "facet_binary.stan", "inits_1.json", "zh_1.csv"]
+    assert sorted(p.name for p in (out / "zh").iterdir()) == wanted
+    assert _left([*command, str(csv)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
 def test_import_needs_one_locale(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     csv = tmp_path / "t.csv"
     simulate.table(2, (5, 5)).to_csv(csv, index=False)

@@ -18,7 +18,7 @@ from maskedadv.design.floor import apply_floor
 from maskedadv.design.logits import rated_values
 from maskedadv.engines import Chains
 from maskedadv.engines.cmdstan import read_chains
-from maskedadv.errors import BadSetting, NotAResult
+from maskedadv.errors import BadSetting, NotAResult, OutputExists
 from maskedadv.fitting.nuts.layout import Layout, build_layout
 from maskedadv.fitting.nuts.run import floors_of, make_task
 from maskedadv.fitting.nuts.same_density import density_spread
@@ -47,6 +47,11 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
     -------
     One folder per locale, with `<program>.stan` (self-contained), `data.json` and `inits_1.json`, ...; and
     where the settings give items a guessing floor, one more per locale for the program with it.
+
+    Raises
+    ------
+    OutputExists
+        The place cannot be written.
     """
     locales = list(settings.locale or [])
     stems = {k: Path(v).stem for k, v in file_names(locales).items()}
@@ -65,7 +70,13 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
 def _write_plan(plan: Plan, folder: Path) -> Path:
     import cmdstanpy
 
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # What an earlier export wrote would be taken for this one's: its program, or more chains than now.
+        for old in (*folder.glob("facet_*.stan"), *folder.glob("inits_*.json")):
+            old.unlink()
+    except OSError as error:
+        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
     (folder / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
     cmdstanpy.write_stan_json(str(folder / "data.json"), plan.data)
     for k, values in enumerate(plan.inits, 1):
