@@ -36,7 +36,8 @@ def methods(fit: Fit) -> str:
     n_locales, n_models = cube.sizes["locale"], cube.sizes["model"]
     where = "jointly over locales" if s.scope == "joint" else "locale by locale"
     text = [
-        f"We analysed {info['rows']:,} answers of {plural(n_models, 'language model')} in "
+        f"We analysed {info.get('answers', info['rows']):,} answers of "
+        f"{plural(n_models, 'language model')} in "
         f"{plural(n_locales, 'locale')} ({', '.join(str(v) for v in cube['locale'].values)}), each asked "
         f"the same questions in the local language and in {s.pivot}, with maskedadv {info['maskedadv']}.",
         f"Answers ({_RESPONSES.get(s.response, s.response)}) follow a Rasch (1PL) model: the log-odds of a "
@@ -49,9 +50,7 @@ def methods(fit: Fit) -> str:
         _interval(fit),
         "The global gap is the ability on CA items in the local language minus that in "
         f"{s.pivot}; the local gap is the same on CS items; the knowledge gap is the local minus the global "
-        "gap (arXiv 2606.07422). Intervals of means and differences come from the joint uncertainty of "
-        "all gaps, "
-        "with the covariance of models and locales that share items.",
+        f"gap (arXiv 2606.07422). {_joint_intervals(fit)}",
         _variants(fit),
     ]
     if s.min_accuracy > 0:
@@ -96,15 +95,25 @@ def _interval(fit: Fit) -> str:
     s = fit.settings
     level = f"{100 * s.level:g}%"
     if s.method == "nuts":
-        return (
-            f"Intervals are equal-tailed {level} posterior intervals; locales were sampled one by one, "
-            f"so those "
-            "of means over locales do not carry what the locales' shared answers have in common."
-        )
+        return f"Intervals are equal-tailed {level} posterior intervals."
     words = _INTERVALS[str(s.interval)].format(
         replicates=s.replicates, difficulties=" or ".join(_DIFFICULTIES.get(u, u) for u in _estimators(fit))
     )
     return f"Intervals ({level}) come from {words}."
+
+
+def _joint_intervals(fit: Fit) -> str:
+    """What intervals of means and differences rest on."""
+    if fit.settings.method == "nuts":
+        return (
+            "Intervals of means and differences come from the joint posterior of the models of a locale; "
+            "locales were sampled one by one, so means over locales take their errors as independent and "
+            "leave out what the locales' shared answers have in common."
+        )
+    return (
+        "Intervals of means and differences come from the joint uncertainty of all gaps, with the "
+        "covariance of models and locales that share items."
+    )
 
 
 def _variants(fit: Fit) -> str:

@@ -82,6 +82,8 @@ def assemble_locale(
     gaps = uncertainty.gaps()
     found = interval(settings.interval, np.moveaxis(gaps, 1, 2), estimates, settings.level)
     notes = _notes(locale, settings.pivot, ability, part, weak, n_items, estimates)
+    if keep is not None:
+        notes[~keep] = f"left out: accuracy at or under {settings.min_accuracy:g} in some cell"
     bare = ~np.isnan(estimates) & np.isnan(found.sd) & (notes == "")
     notes[bare] = (
         "no interval: most replicates have no finite estimate"

@@ -79,7 +79,8 @@ def collect(
     }
     plain = plain_cube(cube)
     if not np.isfinite(plain["estimate"].values).any():
-        reasons = [n for n in plain["note"].values.ravel() if n]
+        asked = (plain["n_items"].values > 0).any(axis=(2, 3))
+        reasons = [n for n in plain["note"].values[asked].ravel() if n]
         why = reasons[0] if reasons else "no model has answers"
         raise NotEstimable(f"no gap can be estimated from these answers ({why}).")
     info: dict[str, Any] = {
@@ -91,6 +92,7 @@ def collect(
         },
         "fingerprint": responses.fingerprint,
         "rows": len(responses),
+        "answers": _count_answers(responses, fitted),
         "settings": json.loads(json.dumps(asdict(settings))),
         "locales": locales,
         "dropped": [asdict(d) for d in dropped],
@@ -109,6 +111,15 @@ def collect(
     return Fit(
         settings, cube, item_frame(responses, fitted), uncertainty["plain"], info, variant_uncertainty=others
     )
+
+
+def _count_answers(responses: Responses, fitted: list[Fitted]) -> int:
+    """Observed answers that any block holds; those in the pivot serve several locales and count once."""
+    seen = np.zeros((len(responses.models), len(responses.languages), len(responses.items)), dtype=bool)
+    for f in fitted:
+        b = f.block
+        seen[b.model[:, None], b.language[:, None], b.item] |= ~np.isnan(b.answers)
+    return int(seen.sum())
 
 
 def _own(fitted: list[Fitted], locale: str) -> dict[int, Fitted]:

@@ -118,9 +118,11 @@ def warn(
                 f"up to {most} of {settings.replicates} bootstrap replicates of a cell have no finite "
                 "estimate; intervals leave them out and are too narrow there."
             )
-    unknown = int(np.isnan(cube["estimate"].values[..., :2]).sum())
-    noted = int((cube["note"].values[..., :2] != "").sum())
-    if unknown and noted:
+    # A model that was left out of a locale, or not asked there, has no row whose note could say so.
+    present = np.asarray((cube["n_items"].values[..., 0] > 0).any(axis=-1))
+    unknown = np.isnan(cube["estimate"].values[..., :2]) & present[..., None]
+    noted = int((unknown & (cube["note"].values[..., :2] != "")).sum())
+    if noted:
         out.append(f"{noted} global or local gaps are not known; the note column says why.")
     joint = [f for f in fitted if f.estimate.estimator == "joint"]
     if settings.method == "nuts" and settings.estimator == "marginal":

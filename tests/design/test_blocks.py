@@ -88,6 +88,28 @@ def test_the_floor_is_exclusive_and_per_locale() -> None:
     assert "m1 in zh" in " ".join(fit.warnings)
     assert set(fit.gaps(locale="zh")["model"]) == {"m0", "m2"}
     assert set(fit.gaps(locale="fr")["model"]) == {"m0", "m1", "m2"}
+    assert "gaps are not known" not in " ".join(fit.warnings)
+    note = fit.cube["note"].sel(locale="zh", model="m1")
+    note = note.sel(variant="plain") if "variant" in note.dims else note
+    assert set(note.values) == {"left out: accuracy at or under 0.35 in some cell"}
+
+
+def test_answers_that_enter_are_counted_once() -> None:
+    """Empty answers, those of other locales and those of models left out are not."""
+    frame = table(3, (20, 20), locales=("fr", "zh"), seed=1)
+    frame["correct"] = frame["correct"].astype("Int64")
+    frame.loc[::7, "correct"] = pd.NA
+    observed = frame[frame["correct"].notna()]
+    fit = maskedadv.fit(frame, min_accuracy=0)
+    assert fit.info["answers"] == maskedadv.check(frame, min_accuracy=0).answers == len(observed)
+    assert fit.info["rows"] == len(frame)
+    assert (
+        maskedadv.fit(frame, min_accuracy=0, locale="zh").info["answers"]
+        == (observed["language"] != "fr").sum()
+    )
+    nobody = (frame["language"] == "zh") & (frame["model"] == "m1")
+    frame.loc[nobody & frame["correct"].notna(), "correct"] = 0
+    assert maskedadv.fit(frame).info["answers"] == (~nobody & frame["correct"].notna()).sum()
 
 
 def test_a_floor_that_leaves_nobody_is_refused_and_zero_keeps_all() -> None:

@@ -237,6 +237,22 @@ def test_methods_say_what_became_of_the_difficulties(estimator: str, words: str)
     assert words in methods(fit)
 
 
+def test_methods_count_observed_answers_and_rows_of_older_results() -> None:
+    fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
+    assert "We analysed 1,600 answers" in methods(fit)
+    fit.info["answers"] = 1234
+    assert "We analysed 1,234 answers" in methods(fit)
+
+
+def test_methods_claim_no_covariance_of_locales_for_a_posterior() -> None:
+    fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
+    assert "covariance of models and locales" in methods(fit)
+    sampled = methods(replace(fit, settings=replace(fit.settings, method="nuts", interval="posterior")))
+    assert "covariance" not in sampled
+    assert sampled.count("Intervals of means and differences") == 1
+    assert "leave out what the locales' shared answers have in common" in sampled
+
+
 def test_latex_says_unit_and_level(folder: Path) -> None:
     text = (folder / "tables" / "locale-means.tex").read_text("utf-8")
     assert r"Logits; 95\% intervals in brackets." in text
