@@ -43,7 +43,7 @@ class BlockEstimate:
     estimator : joint or marginal
     noise : sd of one continuous response (logit), else NaN
     pivot : shape (S, 2), NUTS only: draws of the sd over models of abilities in the pivot language, and of
-        their correlation between CA and CS
+        the models' correlation between CA and CS
     """
 
     ability: Array

@@ -111,7 +111,7 @@ def link_from_draws(ca: Array, cs: Array, spread_ca: Array, spread_cs: Array, co
     ----------
     ca, cs : shape (J,), posterior means of the pivot-language abilities; NaN leaves a model out of the count
     spread_ca, spread_cs : shape (S,), draws of the sd of pivot-language abilities over models
-    correlation : shape (S,), draws of their correlation
+    correlation : shape (S,), draws of the models' correlation between the two
 
     Returns
     -------

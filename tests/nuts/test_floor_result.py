@@ -161,3 +161,11 @@ def test_a_variant_without_any_known_gap_is_not_summed_up(table: pd.DataFrame):
 def test_a_floor_needs_right_and_wrong():
     with pytest.raises(BadSetting, match="response 'binary' only"):
         maskedadv.fit(simulate.table(2, (5, 5)), method="nuts", response="crm", guessing="chance")
+
+
+def test_the_correlation_beside_a_link_is_that_of_the_models(fit: Fit):
+    """Not the population's, which the LKJ prior draws to zero with nine models."""
+    ability = fit.posteriors["zh"].tree()["posterior"].to_dataset()["ability"].sel(query="pivot").values
+    draws = ability.reshape(-1, *ability.shape[2:])
+    wanted = np.mean([np.corrcoef(d[:, 0], d[:, 1])[0, 1] for d in draws])
+    assert fit.links().set_index("variant").loc["linked", "correlation"] == pytest.approx(wanted)

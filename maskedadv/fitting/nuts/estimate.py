@@ -13,11 +13,8 @@ from maskedadv.design.components import find_components
 from maskedadv.fitting.estimate import BlockEstimate, alike, typical_cells
 from maskedadv.fitting.fit_floor import at_chance
 from maskedadv.fitting.nuts.layout import Layout
-from maskedadv.posterior import FACETS
 
 Array = NDArray[np.float64]
-
-_CA_PIVOT, _CS_PIVOT = FACETS.index("CA pivot"), FACETS.index("CS pivot")
 
 
 def block_estimates(
@@ -38,7 +35,7 @@ def block_estimates(
     samples = ability.reshape(-1, *ability.shape[2:])
     sigma = posterior["sigma_b"].values.reshape(-1, 2)
     spread = posterior["facet_spread"].values[..., 1].reshape(-1, 2)
-    between = posterior["correlation"].values[..., _CA_PIVOT, _CS_PIVOT].reshape(-1)
+    between = _correlations(samples[:, :, 0, 1], samples[:, :, 1, 1])
     mean_b = sd_b = np.full(sum(len(i) for i in layout.items), np.nan)
     if "difficulty" in posterior:
         difficulty = posterior["difficulty"]
@@ -74,3 +71,13 @@ def block_estimates(
             pivot=np.stack([spread[:, subset], between], axis=1),
         )
     return out
+
+
+def _correlations(one: Array, other: Array) -> Array:
+    """Correlation over models of two abilities, draw by draw, shape (S,); NaN with a single model.
+
+    Of these models, not of the population: the prior of the latter's correlation outweighs a dozen models.
+    """
+    a, b = (x - x.mean(axis=1, keepdims=True) for x in (one, other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((a * b).sum(axis=1) / np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1)))
