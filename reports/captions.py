@@ -40,7 +40,10 @@ PREDICTIVE = (
     "Grey: interval of what the fitted model would produce. Point: what was observed. Points outside say "
     "what the model does not describe."
 )
-DIAGNOSTICS = "Worst value of each convergence measure by locale; the dashed line is what is asked for."
+DIAGNOSTICS = (
+    "Worst value of each convergence measure by locale, and by posterior where there is one with a guessing "
+    "floor, too; the dashed line is what is asked for."
+)
 
 
 def forest(fit: Fit, row: str) -> str:

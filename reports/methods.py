@@ -163,10 +163,10 @@ class Verdict:
 
 def verdicts(found: Sequence[LocaleVerdict]) -> list[Verdict]:
     """What `maskedadv diagnose` says, the fine locales in one line."""
-    fine = [v.locale for v in found if not v.findings]
+    fine = [v.label for v in found if not v.findings]
     out = [
         Verdict(
-            f"{v.locale}: {v.verdict}",
+            f"{v.label}: {v.verdict}",
             " ".join(f"{f.reason[:1].upper()}{f.reason[1:]}; {f.remedy}." for f in v.findings),
             False,
         )

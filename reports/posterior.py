@@ -26,7 +26,7 @@ def posterior_tables(fit: Fit, found: Sequence[LocaleVerdict]) -> dict[str, pd.D
 
 
 def convergence(found: Sequence[LocaleVerdict]) -> pd.DataFrame:
-    """Worst values over the gaps of each locale: locale, measure, value, threshold, passed."""
+    """Worst values over the gaps of each posterior: locale, variant, measure, value, threshold, passed."""
     rows: list[dict[str, Any]] = []
     for v in found:
         m = v.measures
@@ -38,7 +38,14 @@ def convergence(found: Sequence[LocaleVerdict]) -> pd.DataFrame:
             ("divergences", float(m.divergences), np.nan, m.divergences == 0),
         ):
             rows.append(
-                {"locale": v.locale, "measure": name, "value": value, "threshold": bound, "passed": passed}
+                {
+                    "locale": v.locale,
+                    "variant": v.variant,
+                    "measure": name,
+                    "value": value,
+                    "threshold": bound,
+                    "passed": passed,
+                }
             )
     return pd.DataFrame(rows)
 

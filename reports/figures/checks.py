@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from matplotlib.ticker import MaxNLocator
 
 from reports.figures.common import known
 from reports.theme import CATEGORIES, INK, MUTED, axis_number, labels, theme_maskedadv
@@ -54,37 +55,49 @@ def predictive_checks(
 
 
 def diagnostics(frame: pd.DataFrame, *, families: Sequence[str] = ("DejaVu Sans",)) -> p9.ggplot:
-    """Worst values of convergence measures by locale against the value that is asked for.
+    """Worst values of convergence measures by posterior against the value that is asked for.
 
     Parameters
     ----------
     frame
-        locale, measure (for example "R-hat", "bulk ESS"), value, threshold, passed (bool).
+        locale, measure (for example "R-hat", "bulk ESS"), value, threshold (NaN for a count that should be
+        0), passed (bool); variant where a locale has several posteriors.
 
     Raises
     ------
     NothingToDraw
     """
     data = known(frame, ["value"], "diagnostics")
-    rows = sorted(set(data["locale"]), reverse=True)
-    data["_row"] = pd.Categorical(data["locale"], categories=rows)
+    variant = data["variant"] if "variant" in data else pd.Series("plain", index=data.index)
+    names = data["locale"].where(variant == "plain", data["locale"] + " (" + variant + ")")
+    rows = sorted(set(names), reverse=True)
+    data["_row"] = pd.Categorical(names, categories=rows)
     panels = list(dict.fromkeys(data["measure"]))
     data["_panel"] = pd.Categorical(data["measure"], categories=panels)
     data["_failed"] = ~data["passed"].astype(bool)
     bounds = data[np.isfinite(data["threshold"].astype(float))].drop_duplicates(["_panel", "threshold"])
+    counts = data[~np.isfinite(data["threshold"].astype(float))]
+    span = pd.concat([counts.assign(value=0.0), counts.assign(value=4.0)])  # no counts below 0, no halves
     return (
         p9.ggplot(data, p9.aes("_row", "value", color="_failed"))
         + p9.geom_hline(
             p9.aes(yintercept="threshold"), data=bounds, color=INK, linetype="dashed", size=0.5
         )
+        + p9.geom_blank(data=span)
         + p9.geom_point(size=2)
         + p9.facet_wrap("_panel", nrow=1, scales="free_x")
         + p9.scale_x_discrete(labels=labels, limits=rows)
-        + p9.scale_y_continuous(labels=axis_number)
+        + p9.scale_y_continuous(labels=axis_number, breaks=_few, expand=(0.12, 0))
         + p9.scale_color_manual(
             values=_OUTSIDE, limits=[False, True], labels=["as asked for", "not"], name="value:"
         )
         + p9.coord_flip()
         + p9.labs(x="", y="")
         + theme_maskedadv(max(7.0, 2.0 * len(panels)), 1.3 + 0.19 * len(rows), families)
+        + p9.theme(panel_spacing_x=0.025)
     )  # fmt: skip
+
+
+def _few(limits: tuple[float, float]) -> list[float]:
+    """Two or three round numbers inside the limits: more run into those of the next panel."""
+    return [float(v) for v in MaxNLocator(2, steps=[1, 2, 5, 10]).tick_values(*limits)]

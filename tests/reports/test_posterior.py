@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 import xarray as xr
 
 from maskedadv.diagnostics import Finding, LocaleVerdict, Measures
+from reports import figures
+from reports.drawing import draw_svg
 from reports.methods import verdicts
 from reports.posterior import convergence, item_totals
 
@@ -57,6 +61,20 @@ def test_convergence_says_what_passed() -> None:
     assert not table.loc[("zh", "R-hat"), "passed"]
     assert table.loc["sw"]["passed"].all()
     assert table.loc[("zh", "R-hat"), ["value", "threshold"]].tolist() == [1.2, 1.01]
+
+
+def test_posteriors_with_and_without_a_floor_are_told_apart() -> None:
+    found = [LocaleVerdict(v, _measures(), [], w) for w in ("plain", "floor") for v in ("sw", "zh")]
+    assert verdicts(found)[0].text == "the draws of sw, zh, sw (floor), zh (floor) can be used."
+    bad = LocaleVerdict("zh", _measures(), [Finding("look", "few draws", "run longer")], "floor")
+    assert verdicts([bad])[0].title == "zh (floor): look"
+    table = convergence(found)
+    assert not table.duplicated(["locale", "variant", "measure"]).any()
+    figure = draw_svg(figures.diagnostics(table))
+    drawn = [html.unescape(v) for v in re.findall(r"<text[^>]*>(.*?)</text>", figure)]
+    for name in ("sw", "zh", "sw (floor)", "zh (floor)"):
+        assert drawn.count(name) == 1
+    assert drawn[drawn.index("R-hat") - 3 : drawn.index("R-hat")] == ["0", "2", "4"]  # divergences are counts
 
 
 def test_verdicts_in_words() -> None:
