@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -58,9 +60,6 @@ def command(output: Path | None, engine: str) -> None:
         click.echo(_wrapped(sentence))
     for warning in result.warnings:
         click.echo(_wrapped(f"Note: {warning}"))
-    click.echo("\nWhat to run next")
-    # After `make demo` the command lies in .venv and is not on the path.
-    me = "maskedadv" if shutil.which("maskedadv") else os.path.join(".venv", "bin", "maskedadv")
     if output is not None:
         result.info["demo"] = True
         result.save(output, overwrite=_is_demo(output))
@@ -68,11 +67,27 @@ def command(output: Path | None, engine: str) -> None:
 
         click.echo("  drawing the report", err=True)
         write_report(result, output / "report", notes=CAVEATS)
-        click.echo(f"  open {output / 'report' / 'index.html'}   (all of this as a page with figures)")
-        click.echo(f"  {me} gaps {output} --locale zh   (one locale of this result)")
+    click.echo("\nWhat to run next")
+    me = _own_command()
+    if output is not None:
+        page = shlex.quote(str(output / "report" / "index.html"))
+        click.echo(f"  open {page} in a browser   (all of this with figures)")
+        click.echo(f"  {me} gaps {shlex.quote(str(output))} --locale zh   (one locale of this result)")
     click.echo(f"  {me} check RESPONSES.csv   (is your own table ready?)")
     click.echo(f"  {me} fit RESPONSES.csv -o results --estimator marginal")
     click.echo(f"  {me} gaps results --format markdown")
+
+
+def _own_command() -> str:
+    """What to type for this very installation: its environment need not be activated, or be another one."""
+    folder = Path(sys.executable).parent
+    found = shutil.which("maskedadv")
+    if found and Path(found).resolve().parent == folder.resolve():
+        return "maskedadv"
+    if own := shutil.which("maskedadv", path=str(folder)):
+        near = os.path.relpath(own)
+        return shlex.quote(own if near.startswith(os.pardir) else near)
+    return f"{shlex.quote(sys.executable)} -m maskedadv"
 
 
 def _is_demo(output: Path) -> bool:

@@ -251,7 +251,29 @@ def test_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str], tmp_path
     assert f"{clearly} of 36 clearly above zero" in " ".join(out.split())
     assert "one family" in out
     assert "Western" in out
+    after = out[out.index("What to run next") :].splitlines()
+    assert after[1].endswith("in a browser   (all of this with figures)")
     assert run(capsys, "demo", "--output", tmp_path / "demo")[0] == 0
+
+
+def test_demo_names_the_command_of_its_own_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from maskedadv.cli.demo import _own_command
+
+    here, other = tmp_path / "my env" / "bin", tmp_path / "other" / "bin"
+    for folder in (here, other):
+        folder.mkdir(parents=True)
+        (folder / "maskedadv").touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(here / "python"))
+    monkeypatch.setenv("PATH", str(here))
+    assert _own_command() == "maskedadv"
+    monkeypatch.setenv("PATH", str(other))
+    assert _own_command() == f"'{here / 'maskedadv'}'"
+    monkeypatch.chdir(tmp_path)
+    assert _own_command() == "'my env/bin/maskedadv'"
+    (here / "maskedadv").unlink()
+    assert _own_command() == f"'{here / 'python'}' -m maskedadv"
 
 
 def test_import_is_light() -> None:
