@@ -49,11 +49,14 @@ def parameters(_: ApiSettings) -> int:
 
 
 def start(
-    settings: ApiSettings, pieces: Sequence[Piece], report: Callable[[str], None]
+    name: str, settings: ApiSettings, pieces: Sequence[Piece], report: Callable[[str], None]
 ) -> tuple[Callable[[Piece], None], Callable[[Piece, None], list[Answer]]]:
-    """Connect; give the functions that prepare a piece (nothing to do) and that ask it."""
+    """Connect to the model, called `name` to the user.
+
+    Gives the functions that prepare a piece (nothing to do) and that ask it.
+    """
     talk = connect(settings)
-    progress = Progress(settings.name, "tokens", sum(len(p.items) for p in pieces), report)
+    progress = Progress(name, "tokens", sum(len(p.items) for p in pieces), report)
     spent = [0, 0]
     lock = threading.Lock()
 
@@ -63,7 +66,7 @@ def start(
             answer, tokens = ask_one(talk, *pair)
             with lock:
                 if news := sorted(talk.changes - known):
-                    report(f"{settings.name} does not take every setting; asked with {', '.join(news)}.")
+                    report(f"{name} does not take every setting; asked with {', '.join(news)}.")
                 spent[0] += tokens[0]
                 spent[1] += tokens[1]
                 note = f"{piece.language}  {money(settings, *spent)}"

@@ -59,12 +59,12 @@ def identify(settings: HfSettings) -> dict[str, Any]:
 
 
 def start(
-    settings: HfSettings, pieces: Sequence[Piece], report: Callable[[str], None]
+    name: str, settings: HfSettings, pieces: Sequence[Piece], report: Callable[[str], None]
 ) -> tuple[Callable[[Piece], list[Encoded]], Callable[[Piece, list[Encoded]], list[Answer]]]:
-    """Load the model; give the functions that encode a piece and that score it."""
+    """Load the model, called `name` to the user; give the functions that encode a piece and that score it."""
     _quiet()
     loaded = load_model(settings)
-    progress = Progress(Path(settings.path).name, "tokens", sum(len(p.items) for p in pieces), report)
+    progress = Progress(name, "tokens", sum(len(p.items) for p in pieces), report)
 
     def prepare(piece: Piece) -> list[Encoded]:
         return encode(piece.rendered, loaded.codec)

@@ -142,7 +142,7 @@ def score_unit(
     missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
     if not missing:
         return
-    prepare, ask = backend.start(unit.settings, [unit.pieces[k] for k in missing], report)
+    prepare, ask = backend.start(unit.model, unit.settings, [unit.pieces[k] for k in missing], report)
     with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
         prepared = ahead.submit(prepare, unit.pieces[missing[0]])
         for n, k in enumerate(missing):

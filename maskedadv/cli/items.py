@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,14 +67,18 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
 
     Problems of one item: no right option, empty or equal options, hidden characters. Between languages:
     another right option than in the others, an item without a counterpart.
+
+    Leaves with exit code 2 if an item cannot be asked, which maskedadv score refuses, too; what differs
+    between languages is only told.
     """
-    from scoring.items import check_items
+    from scoring.items import BETWEEN, check_items
 
     found = _read(**options)
     problems = check_items(found.items)
+    code = 2 if any(p.kind not in BETWEEN for p in problems) else 0
     if as_json:
         click.echo(to_json(_report(found, problems)))
-        return
+        sys.exit(code)
     click.echo(_counts(found.items))
     for reason, count in found.dropped.items():
         click.echo(f"{count:,} rows left out: {reason}.", err=True)
@@ -87,6 +92,7 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
             click.echo(shorten(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")), WIDTH))
         if limit and number > limit:
             click.echo(f"  ... and {number - limit:,} more (--limit 0 lists all)")
+    sys.exit(code)
 
 
 @command.command("convert")

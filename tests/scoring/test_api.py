@@ -197,7 +197,7 @@ def item(word: str, number: int, answer: int = 1, language: str = "en") -> Item:
 
 def ask(server: Server, words: list[str], **more: Any) -> list[Any]:
     pieces = make_pieces({"s": [item(word, n) for n, word in enumerate(words)]}, load_prompts())
-    prepare, asking = api.start(settings(server, **more), pieces, lambda _: None)
+    prepare, asking = api.start("m", settings(server, **more), pieces, lambda _: None)
     return asking(pieces[0], prepare(pieces[0]))
 
 

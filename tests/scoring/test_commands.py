@@ -28,21 +28,36 @@ def test_check_lists_what_is_wrong_within_80_columns(
     rows[1]["options"] = ["so long an option that its line does not fit a terminal of any usual width"] * 2
     rows[2]["question"] = "hidden\u200f"
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert run("items", "check", path) == 0
+    assert run("items", "check", path) == 2
     printed = capsys.readouterr().out
     assert max(map(display_width, printed.splitlines())) <= 80
     assert "right option differs between languages: 1\n  CA-0: zh A; the others B" in printed
     assert "two equal options: 1\n" in printed
     assert "hidden characters: 1\n  CA-2 [en]: U+200F" in printed
-    assert run("items", "check", path, "--json") == 0
+    assert run("items", "check", path, "--json") == 2
     found = json.loads(capsys.readouterr().out)
     kinds = {(p["kind"], p["item"]) for p in found["problems"]}
     assert ("right option differs between languages", "CA-0") in kinds
     assert {"language": "zh", "subset": "CS", "count": 6} in found["items"]
 
 
+def test_check_fails_where_scoring_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_item_file(tmp_path / "set.jsonl")
+    rows = rows_of(path)
+    rows[0]["answer"] = "B"  # differs between languages: told, and no reason to refuse
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert run("items", "check", path) == run("items", "check", path, "--json") == 0
+    assert "right option differs" in capsys.readouterr().out
+    rows[1]["options"] = ["same", "same"]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert run("items", "check", path) == run("items", "check", path, "--json") == 2
+    assert run("score", "run", path, "-m", tmp_path / "none", "-o", tmp_path / "out") == 2
+    assert "1 items cannot be asked" in " ".join(capsys.readouterr().err.split())
+
+
 def test_real_items_are_checked_by_the_command(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("items", "check", shared / "data" / "global_mmlu_lite_items.jsonl", "--limit", 0) == 0
+    path = shared / "data" / "global_mmlu_lite_items.jsonl"
+    assert run("items", "check", path, "--limit", 0) == 2  # some have equal options or hidden characters
     lines = capsys.readouterr().out.splitlines()
     begin = lines.index("right option differs between languages: 7") + 1
     assert all(line.startswith("  high_school_world_history/test/") for line in lines[begin : begin + 7])

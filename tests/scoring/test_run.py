@@ -66,6 +66,15 @@ def test_a_run_and_the_same_run_again(
     assert (frame["reason"] == "").all()
 
 
+def test_progress_calls_models_by_the_names_given_to_them(
+    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = write_item_file(tmp_path / "set.jsonl")
+    assert score(items, tmp_path / "out", f"one={tiny_model}", f"two={tiny_model}") == 0
+    done = [line.split("  ")[0] for line in capsys.readouterr().err.splitlines() if "24 of 24 items" in line]
+    assert sorted(done) == ["one", "two"]
+
+
 def test_answers_do_not_depend_on_the_batch_or_the_order_of_items(tiny_model: Path, tmp_path: Path) -> None:
     items = write_item_file(tmp_path / "set.jsonl")
     lines = items.read_text().splitlines()
