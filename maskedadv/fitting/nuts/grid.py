@@ -141,7 +141,7 @@ def profile_range(log_likelihood_at: Callable[[float], float], priors: Priors) -
     Raises
     ------
     BadSetting
-        There is no upper end: the prior allows any spread.
+        There is no upper end: the prior asks for spreads that no grid can hold.
     """
     sigmas, profile = list(SIGMAS), []
     ratio = sigmas[1] / sigmas[0]
@@ -151,19 +151,17 @@ def profile_range(log_likelihood_at: Callable[[float], float], priors: Priors) -
         prior = -0.5 * (np.log(sigma / priors.difficulty) / priors.difficulty_log_sd) ** 2
         profile.append(log_likelihood_at(sigma) + prior)
         k += 1
-        if k == len(sigmas) and profile[-1] > max(profile) - 18.0:
-            if sigma >= _LARGEST_SIGMA:
-                if profile[-1] < max(profile) - 8.0:
-                    break  # one draw in ten thousand lies beyond, where the nodes reach four σ still
-                raise BadSetting(
-                    f"the prior of the difficulties' spread (difficulty={priors.difficulty:g}, "
-                    f"difficulty_log_sd={priors.difficulty_log_sd:g}) allows spreads of more than "
-                    f"{_LARGEST_SIGMA:g} logits, and these answers do not exclude them; give a narrower one."
-                )
+        if k == len(sigmas) and profile[-1] > max(profile) - 18.0 and sigma < _LARGEST_SIGMA:
             sigmas.append(min(sigma * ratio, _LARGEST_SIGMA))
-    top = int(np.argmax(profile))
-    inside = np.flatnonzero(np.array(profile) > profile[top] - 18.0)
-    low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(sigmas) - 1)
+    if priors.difficulty > _LARGEST_SIGMA / 3 and profile[-1] > max(profile) - 2.0:
+        raise BadSetting(
+            f"the prior of the difficulties' spread (difficulty={priors.difficulty:g}, "
+            f"difficulty_log_sd={priors.difficulty_log_sd:g}) allows spreads of more than "
+            f"{_LARGEST_SIGMA:g} logits, and these answers do not exclude them; give a narrower one."
+        )
+    top = int(np.argmax(profile[: len(SIGMAS)]))  # where chains start; never far out
+    inside = np.flatnonzero(np.array(profile) > max(profile) - 18.0)
+    low, high = max(min(inside[0], top) - 1, 0), min(inside[-1] + 1, len(sigmas) - 1)
     return float(sigmas[low]), float(sigmas[top]), float(sigmas[high])
 
 
