@@ -56,20 +56,24 @@ def test_intervals_cover(models: int, items: int, sets: int):
 
 
 def variant_coverage(models: int, items: int, sets: int, *, slope: float) -> dict[str, tuple[float, float]]:
-    """Mean knowledge gap and share of 95% intervals that hold the true 0, per variant.
+    """Mean error of the knowledge gap and share of 95% intervals that hold the true one, per variant.
 
     Four options, CS one logit harder with discrimination `slope`; English abilities on the two pools are
-    equally spread and correlate 0.9; gaps are −1.5 in both.
+    equally spread and correlate 0.9; gaps of models are N(−1.5, 0.3) in both. (Were they all equal, the
+    hierarchical prior would make intervals cover too often.)
     """
     found: dict[str, list[tuple[float, float]]] = {}
     for k in range(sets):
         rng = np.random.default_rng([9, k])
         one = rng.standard_normal(models)
         other = 0.9 * one + np.sqrt(1 - 0.81) * rng.standard_normal(models)
-        answers = []
+        answers, gap_of = [], []
         for z, a, shift in ((one, 1.0, 0.0), (other, slope, 1.0)):
             ability = 1.2 + 0.8 * z
-            eta = np.concatenate([ability - 1.5, ability])[:, None] - shift - rng.standard_normal(items)
+            gap_of.append(-1.5 + 0.3 * rng.standard_normal(models))
+            eta = (
+                np.concatenate([ability + gap_of[-1], ability])[:, None] - shift - rng.standard_normal(items)
+            )
             p = 0.25 + 0.75 * simulate.expit(a * eta)
             answers.append((rng.random(p.shape) < p).astype(float))
         names = [
@@ -78,6 +82,7 @@ def variant_coverage(models: int, items: int, sets: int, *, slope: float) -> dic
         ]
         rows = np.arange(2 * models)
         layout = Layout("zh", "en", names[0], (names[1], names[2]), (answers[0], answers[1]), (rows, rows))
+        truth = gap_of[1] - gap_of[0]
         chance = (np.full(items, 0.25), np.full(items, 0.25))
         for name, floors in (("plain", None), ("floor", chance)):
             sampler = Sampler(warmup=300, draws=500)
@@ -88,7 +93,8 @@ def variant_coverage(models: int, items: int, sets: int, *, slope: float) -> dic
             linked = {"plain": "linked", "floor": "floor+linked"}[name]
             for variant, draws in ((name, gaps[..., 2]), (linked, gaps[..., 1] / ratio - gaps[..., 0])):
                 low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-                found.setdefault(variant, []).append((draws.mean(), ((low < 0) & (high > 0)).mean()))
+                inside = (low < truth) & (truth < high)
+                found.setdefault(variant, []).append((draws.mean() - truth.mean(), inside.mean()))
     return {
         v: (float(np.mean([x for x, _ in f])), float(np.mean([y for _, y in f]))) for v, f in found.items()
     }
@@ -100,5 +106,5 @@ def test_floor_and_link_together_cover_under_nuts(models: int, items: int, sets:
     found = variant_coverage(models, items, sets, slope=slope)
     print(f"\n{models} models, {items} items, discrimination {slope}: {found}")
     assert abs(found["floor+linked"][0]) < 0.06  # a posterior mean of a ratio, with priors: nearly unbiased
-    assert 0.93 <= found["floor+linked"][1] <= 0.98
+    assert 0.93 <= found["floor+linked"][1] <= 0.97
     assert abs(found["plain"][0]) > 0.1
