@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from maskedadv.errors import NoOptions
 from maskedadv.fitting.link import Link, find_link
+from maskedadv.fitting.variants import VARIANTS
 from maskedadv.from_accuracy import SUBSETS, AccuracyGaps
 from maskedadv.results import MEAN
 
@@ -71,7 +72,7 @@ def variants_from_accuracy(found: AccuracyGaps) -> AccuracyVariants:
             links.append({"locale": locale, "variant": name, **_told(link)})
             if not link.reason:
                 parts[name] = _knowledge(theta, se, link)
-        parts = {v: parts[v] for v in ("plain", "floor", "linked", "floor+linked") if v in parts}
+        parts = {v: parts[v] for v in VARIANTS if v in parts}
         rows += _rows(locale, models, parts, found.level)
     return AccuracyVariants(pd.DataFrame(rows), pd.DataFrame(links))
 

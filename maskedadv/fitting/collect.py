@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskedadv import __version__
 from maskedadv.cube import build_cube, plain_cube
+from maskedadv.design.blocks import language_code
 from maskedadv.design.floor import Dropped, cell_accuracy
 from maskedadv.design.logits import clipped_note
 from maskedadv.engines import Engine
@@ -92,7 +93,7 @@ def collect(
         },
         "fingerprint": responses.fingerprint,
         "rows": len(responses),
-        "answers": _count_answers(responses, fitted),
+        "answers": _count_answers(responses, fitted, settings.pivot),
         "settings": json.loads(json.dumps(asdict(settings))),
         "locales": locales,
         "dropped": [asdict(d) for d in dropped],
@@ -113,13 +114,16 @@ def collect(
     )
 
 
-def _count_answers(responses: Responses, fitted: list[Fitted]) -> int:
+def _count_answers(responses: Responses, fitted: list[Fitted], pivot: str) -> int:
     """Observed answers that any block holds; those in the pivot serve several locales and count once."""
-    seen = np.zeros((len(responses.models), len(responses.languages), len(responses.items)), dtype=bool)
+    shared = np.zeros((len(responses.models), len(responses.items)), dtype=bool)
+    own = 0
     for f in fitted:
         b = f.block
-        seen[b.model[:, None], b.language[:, None], b.item] |= ~np.isnan(b.answers)
-    return int(seen.sum())
+        seen, common = ~np.isnan(b.answers), b.language == language_code(responses, pivot)
+        own += int(seen[~common].sum())
+        shared[b.model[common, None], b.item] |= seen[common]
+    return own + int(shared.sum())
 
 
 def _own(fitted: list[Fitted], locale: str) -> dict[int, Fitted]:

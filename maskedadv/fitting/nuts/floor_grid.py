@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from maskedadv.fitting.floor import Answers, find_answers
-from maskedadv.fitting.nuts.grid import TOLERANCE, lay_nodes, node_weights, profile_range, quick_nodes
+from maskedadv.fitting.nuts.grid import node_weights, profile_range, quick_nodes, settle_nodes
 from maskedadv.fitting.nuts.priors import Priors
 from maskedadv.fitting.nuts.starts import UNKNOWN, Start, flattened
 
@@ -65,19 +65,13 @@ def build_floor_grid(answers: Array, chance: Array, priors: Priors) -> FloorGrid
     has = np.asarray((~np.isnan(answers)).any(axis=1))
     low, best, high = _sigma_range(distinct, count, raw, has, priors)
     points = [(raw * flattened(s), s) for s in (low, best, high)]
-    middle = points[1][0][has]
-    for step in _STEPS:
-        node, spacing = lay_nodes(middle, low, high, step)
-        fine, fine_spacing = lay_nodes(middle, low, high, step / 2)
-        moved = max(
-            abs(
-                log_likelihood(distinct, count, ability, sigma, node, spacing)
-                - log_likelihood(distinct, count, ability, sigma, fine, fine_spacing)
-            )
-            for ability, sigma in points
-        )
-        if moved <= TOLERANCE:
-            break
+    node, spacing = settle_nodes(
+        points[1][0][has],
+        (low, high),
+        points,
+        _STEPS,
+        lambda *at: log_likelihood(distinct, count, *at),
+    )
     ability, sigma = points[1]
     share = np.zeros((len(count), len(node)))
     for one_ability, one_sigma in points:

@@ -8,7 +8,7 @@ trapezium rule converges geometrically.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,18 +77,13 @@ def build_grid(answers: Array, start: Start, priors: Priors) -> Grid:
     raw = start.ability / flattened(start.sigma)
     low, best, high = _sigma_range(margins, count, np.nansum(answers, axis=1), raw, priors)
     points = [(raw * flattened(s), s) for s in (low, best, high)]
-    for step in _STEPS:
-        node, log_spacing = lay_nodes(points[1][0][cells], low, high, step)
-        fine, fine_spacing = lay_nodes(points[1][0][cells], low, high, step / 2)
-        moved = max(
-            abs(
-                log_likelihood(margins, count, ability, sigma, node, log_spacing)
-                - log_likelihood(margins, count, ability, sigma, fine, fine_spacing)
-            )
-            for ability, sigma in points
-        )
-        if moved <= TOLERANCE:
-            break
+    node, log_spacing = settle_nodes(
+        points[1][0][cells],
+        (low, high),
+        points,
+        _STEPS,
+        lambda *at: log_likelihood(margins, count, *at),
+    )
     ability, sigma = points[1]
     # Under the widest prior: under any narrower one the weights can only shrink, never overflow.
     weight = node_weights(node, log_spacing, high)
@@ -97,6 +92,32 @@ def build_grid(answers: Array, start: Start, priors: Priors) -> Grid:
     log_scale = exponent.max(axis=1)
     share = np.exp(exponent - log_scale[:, None])
     return Grid(margins, count, node, log_spacing, reference, share, log_scale, sigma)
+
+
+def settle_nodes(
+    ability: Array,
+    sigma_range: tuple[float, float],
+    points: Sequence[tuple[Array, float]],
+    steps: Sequence[float],
+    log_likelihood_at: Callable[[Array, float, Array, Array], float],
+) -> tuple[Array, Array]:
+    """Nodes at the widest of `steps` at which doubling them moves no log likelihood beyond `TOLERANCE`.
+
+    Parameters
+    ----------
+    ability : of cells with answers, where nodes are needed
+    points : abilities and σ at which log likelihoods are compared
+    log_likelihood_at : of abilities, σ, nodes and the log of their spacing
+    """
+    for step in steps:
+        nodes = lay_nodes(ability, *sigma_range, step)
+        fine = lay_nodes(ability, *sigma_range, step / 2)
+        if (
+            max(abs(log_likelihood_at(*p, *nodes) - log_likelihood_at(*p, *fine)) for p in points)
+            <= TOLERANCE
+        ):
+            break
+    return nodes
 
 
 def node_weights(node: Array, log_spacing: Array, sigma: float) -> Array:
