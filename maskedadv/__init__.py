@@ -14,10 +14,10 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import maskedadv` stays far under a second.
 _LAZY: dict[str, str] = {
-    "check": "maskedadv.checking:check",
+    "check": "maskedadv.design.check:check",
     "datasets": "maskedadv.datasets",
-    "fit": "maskedadv.fitting.run:fit",
-    "load": "maskedadv.saving:load",
+    "fit": "maskedadv.fitting:fit",
+    "load": "maskedadv.result.save:load",
     "read_responses": "maskedadv.responses:read_responses",
 }
 

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv import summaries
-from maskedadv.results import Fit
+from maskedadv.reports.words import chance, interval_text, percent, plural, side, verdict
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
 from maskedadv.summaries.joint import ALL_LOCALES
-from reports.words import chance, interval_text, percent, plural, side, verdict
 
 NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
 ASKS = {"global_gap": "proficiency", "local_gap": "local questions", "knowledge_gap": "access"}

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from maskedadv.results import Fit
-from reports.words import interval_text, p_value, percent, plural, side, signed
+from maskedadv.reports.words import interval_text, p_value, percent, plural, side, signed
+from maskedadv.result.fit_result import Fit
 
 KNOWLEDGE = "knowledge_gap"
 HOME = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from reports.tables import Cell, Table
-from reports.words import p_value, signed
+from maskedadv.reports.tables import Cell, Table
+from maskedadv.reports.words import p_value, signed
 
 Row = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import plotnine as p9
 
-from reports import theme
+from maskedadv.reports import theme
 
 FORMATS = ("svg", "png", "pdf")
 DPI = 200

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from maskedadv.errors import MissingFacts
-from maskedadv.results import Fit
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
 
 

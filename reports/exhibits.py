@@ -8,8 +8,8 @@ import pandas as pd
 
 from maskedadv import summaries
 from maskedadv.errors import MissingFacts, NothingToDraw
-from reports import captions, figures
-from reports.exhibit import Exhibit, Omitted, Source
+from maskedadv.reports import captions, figures
+from maskedadv.reports.exhibit import Exhibit, Omitted, Source
 
 _MOST_FORESTS = 400  # cells; beyond it the forest of every locale is left to the table
 

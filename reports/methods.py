@@ -8,8 +8,8 @@ from typing import Any
 
 from maskedadv.diagnostics import LocaleVerdict
 from maskedadv.diagnostics.verdict import DO_NOT_USE
-from maskedadv.results import Fit
-from reports.words import plural
+from maskedadv.reports.words import plural
+from maskedadv.result.fit_result import Fit
 
 _RESPONSES = {
     "binary": "right or wrong",

@@ -15,7 +15,7 @@ _TEMPLATES = Path(__file__).resolve().parent / "templates"
 def render(template: str, **context: Any) -> str:
     """Fill a template of `reports/templates`; see base.html.j2 for its blocks.
 
-    Everything is escaped except what a template marks as safe, which only `reports.drawing.inline_svg` makes.
+    Everything is escaped except what a template marks as safe, which only `drawing.inline_svg` makes.
     The page loads nothing: styles, script and pictures are in it.
     """
     environment = jinja2.Environment(

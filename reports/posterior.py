@@ -10,8 +10,8 @@ import pandas as pd
 
 from maskedadv.diagnostics import LocaleVerdict
 from maskedadv.diagnostics.verdict import BFMI_LOOK, ESS_LOOK, RHAT_LOOK
-from maskedadv.posterior import Posterior
-from maskedadv.results import Fit
+from maskedadv.result.draws import Posterior
+from maskedadv.result.fit_result import Fit
 
 
 def posterior_tables(fit: Fit, found: Sequence[LocaleVerdict]) -> dict[str, pd.DataFrame]:

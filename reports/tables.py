@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reports.words import MINUS, interval_text, p_value, signed
+from maskedadv.reports.words import MINUS, interval_text, p_value, signed
 
 GAP_NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
 _P_VALUES = {"p", "spearman_p", "p_f", "p_value"}
@@ -137,7 +137,7 @@ def _cell(column: str, value: Any, numeric: bool, digits: int) -> Cell:
     if column.startswith(_SHARES):
         return Cell(f"{100 * number:.0f}%", number)
     if column.endswith("parameters"):
-        from reports.figures.scale import size_labels
+        from maskedadv.reports.figures.scale import size_labels
 
         return Cell(size_labels([number])[0], number)
     if number.is_integer() and (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotnine as p9
 
-from maskedadv.cli.text import clean, shorten
+from maskedadv.words.terminal import clean, shorten
 
 INK = "#1f2933"
 MUTED = "#5f6b7a"
@@ -45,7 +45,7 @@ class theme_maskedadv(p9.theme_minimal):  # noqa: N801 - as plotnine names its t
     width, height
         Inches.
     families
-        Font families in order of preference; see `reports.fonts.fonts_for`.
+        Font families in order of preference; see `maskedadv.reports.fonts.fonts_for`.
     base_size
         Points.
     """
@@ -92,7 +92,7 @@ def labels(values: Iterable[Any]) -> list[str]:
 
 def label_inches(values: Iterable[Any], size: float = 8) -> float:
     """About how wide the longest label is, in inches, at `size` points."""
-    from maskedadv.cli.text import display_width
+    from maskedadv.words.terminal import display_width
 
     return max((display_width(label(v)) for v in values), default=0) * size * 0.6 / 72
 

@@ -9,9 +9,9 @@ import pandas as pd
 import plotnine as p9
 
 from maskedadv.errors import NothingToDraw
+from maskedadv.reports.figures.placing import beside_points
+from maskedadv.reports.theme import CATEGORIES, INK, MUTED, axis_number, label, theme_maskedadv
 from maskedadv.validity import Study
-from reports.figures.placing import beside_points
-from reports.theme import CATEGORIES, INK, MUTED, axis_number, label, theme_maskedadv
 
 PANELS = {"partial_r": "Partial correlation", "delta_r2": "ΔR²"}
 _FORMATS = ("multiple choice", "open-ended")

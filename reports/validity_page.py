@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from maskedadv.errors import NothingToDraw
+from maskedadv.reports.drawing import inline_svg, save_figure
+from maskedadv.reports.fonts import fonts_for
+from maskedadv.reports.page import render
+from maskedadv.reports.tables import display
+from maskedadv.reports.validity_figures import locality_figure
+from maskedadv.reports.validity_tables import exhibits, write_tables
 from maskedadv.validity import Study
 from maskedadv.validity.verdict import verdict
-from reports.drawing import inline_svg, save_figure
-from reports.fonts import fonts_for
-from reports.page import render
-from reports.tables import display
-from reports.validity_figures import locality_figure
-from reports.validity_tables import exhibits, write_tables
 
 CLASSES = ("robust", "marginal", "null", "undetermined")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from maskedadv.reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
+from maskedadv.reports.tables import Cell, Table, to_latex, write_csv
 from maskedadv.validity import Study
-from reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
-from reports.tables import Cell, Table, to_latex, write_csv
 
 
 @dataclass(frozen=True)

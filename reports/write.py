@@ -14,17 +14,17 @@ import pandas as pd
 from maskedadv import __version__
 from maskedadv.diagnostics import LocaleVerdict, diagnose
 from maskedadv.errors import BadSetting
-from maskedadv.outputs import check_folder, whole_folder
-from maskedadv.results import Fit
+from maskedadv.files.folders import check_folder, whole_folder
+from maskedadv.reports import answers, methods
+from maskedadv.reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
+from maskedadv.reports.exhibit import Exhibit, Omitted, Source, by_reason
+from maskedadv.reports.exhibits import build
+from maskedadv.reports.fonts import fonts_for
+from maskedadv.reports.page import render
+from maskedadv.reports.posterior import posterior_tables
+from maskedadv.reports.tables import display, write_csv, write_latex
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
-from reports import answers, methods
-from reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
-from reports.exhibit import Exhibit, Omitted, Source, by_reason
-from reports.exhibits import build
-from reports.fonts import fonts_for
-from reports.page import render
-from reports.posterior import posterior_tables
-from reports.tables import display, write_csv, write_latex
 
 MARK = "report.json"
 OURS = frozenset({MARK, "index.html", "figures", "tables"})

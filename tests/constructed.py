@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskedadv.contrasts import Uncertainty, interval
-from maskedadv.cube import LocaleCube, build_cube
-from maskedadv.fitting.settings import Settings
-from maskedadv.results import Fit
+from maskedadv.gaps.contrasts import Uncertainty, interval
+from maskedadv.result.cube import LocaleCube, build_cube
+from maskedadv.result.fit_result import Fit
+from maskedadv.settings import Settings
 
 
 def constructed_fit(

@@ -17,7 +17,7 @@ from maskedadv.annotation.classification import confusion, rate_intervals, rates
 from maskedadv.annotation.mapping import CATEGORY, mapping_agreement, read_mapping
 from maskedadv.annotation.tables import POOLED, choose_fields, count_votes, labels_of, read_annotations
 from maskedadv.errors import BadSetting, MissingColumn
-from maskedadv.textfiles import plain_records
+from maskedadv.files.text_tables import plain_records
 
 DERIVED = "CS/CA from required_knowledge"
 """Each label reduced to CA (none) or CS (any knowledge) before votes are counted, so that three never tie."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import UnknownBenchmark
-from maskedadv.textfiles import check_ids, check_unique, read_text_table
+from maskedadv.files.text_tables import check_ids, check_unique, read_text_table
 
 CATEGORY = "subject_category"
 

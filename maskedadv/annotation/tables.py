@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadValue, MissingColumn
-from maskedadv.textfiles import check_ids, check_unique, offenders, read_text_table
+from maskedadv.files.text_tables import check_ids, check_unique, offenders, read_text_table
 
 LABELS: dict[str, tuple[str, ...]] = {
     "required_knowledge": ("cultural", "dialect", "none", "regional"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import WIDTH, display_width, format_table, number, records, wrap
+from maskedadv.words.terminal import WIDTH, display_width, format_table, number, records, wrap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ def evaluate(
     the fields; --llm one row per item. docs/annotation.md has the details.
     """
     from maskedadv.annotation import evaluate as run
-    from maskedadv.outputs import check_folder, whole_folder
+    from maskedadv.files.folders import check_folder, whole_folder
 
     result = run(humans, llm, mapping, wanted=fields, n_resamples=resamples, level=level, seed=seed)
     for note in result.notes:

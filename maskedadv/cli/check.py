@@ -7,7 +7,7 @@ import sys
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
-from maskedadv.cli.text import format_table, number, records, to_json, wrap
+from maskedadv.words.terminal import format_table, number, records, to_json, wrap
 
 
 @click.command()
@@ -33,7 +33,7 @@ def command(
     """
     from dataclasses import asdict
 
-    from maskedadv.checking import check
+    from maskedadv.design.check import check
 
     found = check(responses, locale=locale or None, pivot=pivot, response=response, min_accuracy=min_accuracy)
     problems = {k: why for k, why in found.locales().items() if why}

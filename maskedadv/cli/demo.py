@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.show import gap_table, variant_text
-from maskedadv.cli.text import WIDTH
+from maskedadv.words.terminal import WIDTH
 
 CAVEATS = (
     "These six systems are one family: Qwen2.5-32B-Instruct and one fine-tune of it at five budgets of "
@@ -33,10 +33,10 @@ def command(output: Path | None, engine: str) -> None:
     """Fit real outcomes of six systems in six locales, print the gaps and say what they mean."""
     from maskedadv import datasets
     from maskedadv.cli.show import with_means
-    from maskedadv.fitting.run import fit
-    from maskedadv.reading import read_gaps
+    from maskedadv.fitting import fit
     from maskedadv.responses import read_responses
-    from maskedadv.saving import check_output
+    from maskedadv.result.in_words import read_gaps
+    from maskedadv.result.save import check_output
 
     table = read_responses(datasets.global_mmlu_lite())
     if output is not None:
@@ -63,7 +63,7 @@ def command(output: Path | None, engine: str) -> None:
     if output is not None:
         result.info["demo"] = True
         result.save(output, overwrite=_is_demo(output))
-        from reports.write import write_report
+        from maskedadv.reports.write import write_report
 
         click.echo("  drawing the report", err=True)
         write_report(result, output / "report", notes=CAVEATS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import WIDTH, clean, format_table, number, to_json
+from maskedadv.words.terminal import WIDTH, clean, format_table, number, to_json
 
 EXIT_DO_NOT_USE = 3
 
@@ -26,13 +26,13 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
     """
     from maskedadv.diagnostics import diagnose
     from maskedadv.diagnostics.verdict import DO_NOT_USE
-    from maskedadv.saving import load
+    from maskedadv.result.save import load
 
     fit = load(results)
     found = diagnose(fit)
     if plots is not None:
         from maskedadv.diagnostics.plots import write_plots
-        from maskedadv.posterior import file_names
+        from maskedadv.result.draws import file_names
 
         for suffix, posteriors in (("", fit.posteriors), ("-floor", fit.floor_posteriors)):
             for locale, name in file_names(list(posteriors)).items():

@@ -10,7 +10,7 @@ import click
 
 from maskedadv import __version__
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import to_json
+from maskedadv.words.terminal import to_json
 
 PACKAGES = (
     "numpy",
@@ -35,7 +35,7 @@ def command(as_json: bool) -> None:
     """
     from maskedadv.engines.cmdstan import cache_folder
     from maskedadv.engines.doctor import try_engines
-    from maskedadv.programs import stan_folder
+    from maskedadv.engines.stan_files import stan_folder
 
     versions = {name: _version(name) for name in PACKAGES}
     engines = try_engines()

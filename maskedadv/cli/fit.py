@@ -9,12 +9,12 @@ import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
 from maskedadv.cli.show import gap_table, say_warnings, variant_text
-from maskedadv.cli.text import records, to_json
+from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
-    from maskedadv.fitting.settings import Settings
     from maskedadv.responses import Responses
-    from maskedadv.results import Fit
+    from maskedadv.result.fit_result import Fit
+    from maskedadv.settings import Settings
 
 
 @click.command()
@@ -132,11 +132,11 @@ def command(
     RESPONSES is a CSV or Parquet file, or a folder of Parquet files; see `maskedadv check`.
     """
     from maskedadv.errors import BadSetting
-    from maskedadv.fitting.nuts.priors import parse_priors
-    from maskedadv.fitting.run import run
-    from maskedadv.fitting.settings import Settings
+    from maskedadv.fitting import run
     from maskedadv.responses import read_responses
-    from maskedadv.saving import check_output, same_run
+    from maskedadv.result.save import check_output, same_run
+    from maskedadv.sampling.priors import parse_priors
+    from maskedadv.settings import Settings
 
     settings = Settings(
         method=method,
@@ -199,7 +199,7 @@ def command(
 def _load_or_say(output: Path) -> Fit:
     """A finished result; if it is damaged, the way out is --overwrite."""
     from maskedadv.errors import NotAResult
-    from maskedadv.saving import load
+    from maskedadv.result.save import load
 
     try:
         return load(output)
@@ -214,9 +214,9 @@ def _tell(line: str) -> None:
 def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
     """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
     from maskedadv.engines import choose_engine
-    from maskedadv.fitting.run import run
-    from maskedadv.saving import load
-    from maskedadv.unfinished import close_unfinished, open_unfinished
+    from maskedadv.fitting import run
+    from maskedadv.result.save import load
+    from maskedadv.result.unfinished import close_unfinished, open_unfinished
 
     engine = choose_engine(settings.engine)
     folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)

@@ -9,11 +9,11 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import format_table, number, records, to_json, wrap
-from maskedadv.results import MEAN
+from maskedadv.result.fit_result import MEAN
+from maskedadv.words.terminal import format_table, number, records, to_json, wrap
 
 if TYPE_CHECKING:
-    from maskedadv.accuracy_variants import AccuracyVariants
+    from maskedadv.published_accuracies.variants import AccuracyVariants
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,11 +48,11 @@ def command(
     `bertaqa` stands for the bundled accuracies on BertaQA. With answers per item, import them and use
     `maskedadv fit` instead: these gaps are approximate.
     """
-    from maskedadv.accuracy_variants import variants_from_accuracy
     from maskedadv.datasets import bertaqa
     from maskedadv.errors import BadSetting
-    from maskedadv.from_accuracy import gaps_from_accuracy
-    from maskedadv.writing import check_table_output, write_table
+    from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.published_accuracies.gaps import gaps_from_accuracy
+    from maskedadv.published_accuracies.variants import variants_from_accuracy
 
     if output is not None:
         check_table_output(output, overwrite=overwrite)

@@ -9,10 +9,10 @@ import click
 import pandas as pd
 
 from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
-from maskedadv.cli.text import number, probability, records, to_json
+from maskedadv.words.terminal import number, probability, records, to_json
 
 if TYPE_CHECKING:
-    from maskedadv.results import Fit
+    from maskedadv.result.fit_result import Fit
 
 
 @click.command()
@@ -55,7 +55,7 @@ def command(
 
     The mean row's interval comes from the joint uncertainty of all models, not from averaging theirs.
     """
-    from maskedadv.saving import load
+    from maskedadv.result.save import load
 
     result = load(results)
     chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import clean, format_table, number, records, to_json
+from maskedadv.words.terminal import clean, format_table, number, records, to_json
 
 if TYPE_CHECKING:
-    from scoring.importers.imported import Imported
+    from maskedadv.scoring.importers.imported import Imported
 
 _PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 _OUTPUT = click.option(
@@ -71,7 +71,7 @@ def lm_eval(**options: Any) -> None:
     Global-MMLU, INCLUDE, CMMLU, KMMLU, ArabicMMLU, GreekMMLU, m_mmlu and Belebele are known; --map says
     what other tasks mean.
     """
-    from scoring.importers.lm_eval import read_lm_eval
+    from maskedadv.scoring.importers.lm_eval import read_lm_eval
 
     _run(read_lm_eval, _rules, options)
 
@@ -84,7 +84,7 @@ def lighteval(**options: Any) -> None:
 
     lighteval keeps no item ids, so --map must say which field tells questions apart.
     """
-    from scoring.importers.lighteval import read_lighteval
+    from maskedadv.scoring.importers.lighteval import read_lighteval
 
     _run(read_lighteval, _rules, options)
 
@@ -105,7 +105,7 @@ def inspect(**options: Any) -> None:
 
     Without --map the language is metadata.language, the subset metadata.subset, the item the sample's id.
     """
-    from scoring.importers.inspect import read_inspect
+    from maskedadv.scoring.importers.inspect import read_inspect
 
     _run(read_inspect, _rules, options)
 
@@ -117,14 +117,14 @@ def table(**options: Any) -> None:
 
     Without --map the columns bear the names of the response table.
     """
-    from scoring.importers.table import read_table
-    from scoring.importers.table_mapping import read_table_mapping
+    from maskedadv.scoring.importers.table import read_table
+    from maskedadv.scoring.importers.table_mapping import read_table_mapping
 
     _run(read_table, lambda path: {"mapping": read_table_mapping(path)}, options)
 
 
 def _rules(path: Path) -> dict[str, Any]:
-    from scoring.importers.mapping import read_mapping
+    from maskedadv.scoring.importers.mapping import read_mapping
 
     return {"rules": read_mapping(path)}
 
@@ -133,8 +133,8 @@ def _run(
     read: Callable[..., Imported], read_map: Callable[[Path], dict[str, Any]], options: dict[str, Any]
 ) -> None:
     """Read, write, report. What is left in `options` goes to the reader."""
-    from maskedadv.writing import check_table_output, write_table
-    from scoring.importers.labels import read_labels
+    from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.scoring.importers.labels import read_labels
 
     output, as_json = options.pop("output"), options.pop("as_json")
     check_table_output(output, overwrite=options.pop("overwrite"))

@@ -49,10 +49,10 @@ def export_command(
     there, keep the CSV files, and read them here with `maskedadv import-stan`.
     """
     from maskedadv.design.blocks import choose_locales
-    from maskedadv.fitting.nuts.exchange import write_stan
-    from maskedadv.fitting.nuts.priors import parse_priors
-    from maskedadv.fitting.settings import Settings
     from maskedadv.responses import read_responses
+    from maskedadv.sampling.exchange import write_stan
+    from maskedadv.sampling.priors import parse_priors
+    from maskedadv.settings import Settings
 
     table = read_responses(responses)
     settings = Settings(
@@ -107,11 +107,11 @@ def import_command(
     """
     from maskedadv.cli.fit import print_summary
     from maskedadv.errors import BadSetting
-    from maskedadv.fitting.nuts.exchange import read_stan
-    from maskedadv.fitting.nuts.priors import parse_priors
-    from maskedadv.fitting.settings import Settings
     from maskedadv.responses import read_responses
-    from maskedadv.saving import check_output
+    from maskedadv.result.save import check_output
+    from maskedadv.sampling.exchange import read_stan
+    from maskedadv.sampling.priors import parse_priors
+    from maskedadv.settings import Settings
 
     if len(locale) != 1:
         raise BadSetting("name the one locale whose draws the CSV files hold, with --locale.")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import WIDTH, clean, format_table, shorten, to_json
+from maskedadv.words.terminal import WIDTH, clean, format_table, shorten, to_json
 
 if TYPE_CHECKING:
-    from scoring.items import Item, Problem
-    from scoring.sources import ItemSet
+    from maskedadv.scoring.items.items import Item, Problem
+    from maskedadv.scoring.items.sources import ItemSet
 
 
 @click.group()
@@ -51,7 +51,7 @@ def inputs(function: Any) -> Any:
 @command.command("sources")
 def sources() -> None:
     """The public sets whose files can be read as they are."""
-    from scoring.sources import source_names
+    from maskedadv.scoring.items.sources import source_names
 
     click.echo(
         format_table(["source", "where from"], [[n, a] for n, a in source_names().items()], left=(0, 1))
@@ -71,7 +71,7 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
     Leaves with exit code 2 if an item cannot be asked, which maskedadv score refuses, too; what differs
     between languages is only told.
     """
-    from scoring.items import BETWEEN, check_items
+    from maskedadv.scoring.items.items import BETWEEN, check_items
 
     found = _read(**options)
     problems = check_items(found.items)
@@ -103,8 +103,8 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
 def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> None:
     """Write the items in PATHS as JSON lines in the project's own schema."""
     from maskedadv.errors import BadSetting, OutputExists
-    from scoring.items import clean as clean_item
-    from scoring.sources import write_items
+    from maskedadv.scoring.items.items import clean as clean_item
+    from maskedadv.scoring.items.sources import write_items
 
     if output.suffix != ".jsonl":
         raise BadSetting(f"{output}: the output ends in .jsonl.")
@@ -121,8 +121,8 @@ def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> Non
 def _read(
     paths: tuple[Path, ...], source: str, subset_from: Path | None, columns: tuple[str, ...], **options: Any
 ) -> ItemSet:
-    from scoring.importers.labels import read_labels
-    from scoring.sources import read_items
+    from maskedadv.scoring.importers.labels import read_labels
+    from maskedadv.scoring.items.sources import read_items
 
     labels = read_labels(subset_from) if subset_from is not None else None
     return read_items(paths, source, labels=labels, columns=parse_columns(columns), **options)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from maskedadv.cli.text import clean, format_table
+from maskedadv.words.terminal import clean, format_table
 
 _FILE = click.option("--prompts", "file", type=click.Path(path_type=Path), help="Prompts of your own on top.")
 
@@ -20,7 +20,7 @@ def command() -> None:
 @_FILE
 def list_languages(file: Path | None) -> None:
     """The languages that have a prompt, with labels and an example of the country cue."""
-    from scoring.prompts import load_prompts
+    from maskedadv.scoring.prompts.prompts import load_prompts
 
     prompts = load_prompts(file)
     rows = []
@@ -36,8 +36,8 @@ def list_languages(file: Path | None) -> None:
 @_FILE
 def show(language: str, country: str | None, file: Path | None) -> None:
     """Print the prompt of one language for a placeholder question."""
-    from scoring.items import Item
-    from scoring.prompts import hash_of, load_prompts, render, words_of
+    from maskedadv.scoring.items.items import Item
+    from maskedadv.scoring.prompts.prompts import hash_of, load_prompts, render, words_of
 
     prompts = load_prompts(file)
     places = words_of(language, prompts).places

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import to_json
+from maskedadv.words.terminal import to_json
 
 
 @click.command()
@@ -49,9 +49,9 @@ def command(
 
     The page is one file that loads nothing. Tables are CSV (all digits) and LaTeX.
     """
-    from maskedadv.saving import load
-    from reports.exhibit import by_reason
-    from reports.write import write_report
+    from maskedadv.reports.exhibit import by_reason
+    from maskedadv.reports.write import write_report
+    from maskedadv.result.save import load
 
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
     report = write_report(

@@ -12,14 +12,14 @@ import click
 
 from maskedadv.cli.options import json_option
 from maskedadv.cli.score_options import score_options
-from maskedadv.cli.text import clean, format_table, number, to_json, wrap
+from maskedadv.words.terminal import clean, format_table, number, to_json, wrap
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from scoring.api_settings import ApiSettings
-    from scoring.hf_settings import HfSettings
-    from scoring.plan import Unit
+    from maskedadv.scoring.endpoints.settings import ApiSettings
+    from maskedadv.scoring.launch.plan import Unit
+    from maskedadv.scoring.models.settings import HfSettings
 
 
 @click.group()
@@ -32,7 +32,7 @@ def command() -> None:
 @json_option
 def plan(as_json: bool, output: Path, **options: Any) -> None:
     """Print the models with their tokens, what is done, and how long or how much the rest will take."""
-    from scoring.estimate import estimate_unit
+    from maskedadv.scoring.launch.estimate import estimate_unit
 
     estimates = [estimate_unit(unit, output) for unit in _units(**options)]
     if as_json:
@@ -65,9 +65,9 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
     What is done is kept in OUTPUT; the same command again does only what is missing.
     """
     from maskedadv.errors import BadSetting, UnitsFailed
-    from scoring.launch import identify_units, largest_first, read_errors, run_units
-    from scoring.plan import collect
-    from scoring.store import write_table
+    from maskedadv.scoring.launch.launch import identify_units, largest_first, read_errors, run_units
+    from maskedadv.scoring.launch.plan import collect
+    from maskedadv.scoring.launch.store import write_table
 
     if slurm is not None and options["dtype"] == "auto":
         raise BadSetting(
@@ -77,7 +77,7 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
     known = identify_units(units, output, _progress)
     _refuse_unwritable(output)
     if slurm is not None:
-        from scoring.slurm import run_on_slurm
+        from maskedadv.scoring.launch.slurm import run_on_slurm
 
         failed = run_on_slurm(
             largest_first(units), known, output, slurm, again=again, gpus=gpus or 1, report=_progress
@@ -115,11 +115,11 @@ def _units(
     **options: Any,
 ) -> list[Unit]:
     from maskedadv.errors import BadSetting
-    from scoring.items import KEYS_DIFFER, askable, check_items
-    from scoring.plan import Unit, check_sets, make_pieces
-    from scoring.prompts import check_prompts, load_prompts
-    from scoring.sources import read_items
-    from scoring.store import extra_columns
+    from maskedadv.scoring.items.items import KEYS_DIFFER, askable, check_items
+    from maskedadv.scoring.items.sources import read_items
+    from maskedadv.scoring.launch.plan import Unit, check_sets, make_pieces
+    from maskedadv.scoring.launch.store import extra_columns
+    from maskedadv.scoring.prompts.prompts import check_prompts, load_prompts
 
     sets: dict[str, list[Any]] = {}
     for path in items:
@@ -164,8 +164,8 @@ def _units(
 def _settings(text: str, options: dict[str, Any]) -> tuple[str, HfSettings | ApiSettings]:
     """The name in the table, and how the model is reached."""
     from maskedadv.errors import BadSetting
-    from scoring.api_settings import ApiSettings
-    from scoring.hf_settings import HfSettings
+    from maskedadv.scoring.endpoints.settings import ApiSettings
+    from maskedadv.scoring.models.settings import HfSettings
 
     name, equals, where = text.partition("=")
     if not equals or Path(text).exists():  # a folder's own name may hold the sign
@@ -254,7 +254,7 @@ def _summary(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def _print(table: pa.Table, output: Path) -> str:
-    from scoring.launch import may_pass
+    from maskedadv.scoring.launch.launch import may_pass
 
     summary = _summary(table)
     rows = [

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from maskedadv.cli.text import format_table, number, probability, records, wrap
-from maskedadv.results import MEAN
+from maskedadv.result.fit_result import MEAN
+from maskedadv.words.terminal import format_table, number, probability, records, wrap
 
 if TYPE_CHECKING:
-    from maskedadv.results import Fit
+    from maskedadv.result.fit_result import Fit
 
 _MEAN = "(mean)"
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
@@ -66,7 +66,7 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     chosen
         `locale` and `model`, as for `Fit.gaps`.
     """
-    from maskedadv.reading import absent_variants, read_variants
+    from maskedadv.result.in_words import absent_variants, read_variants
 
     names = fit.variants
     counts: dict[str, list[str]] = {}

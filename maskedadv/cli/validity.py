@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.text import WIDTH, clean, format_table, number
+from maskedadv.words.terminal import WIDTH, clean, format_table, number
 
 if TYPE_CHECKING:
     from maskedadv.validity import Study
@@ -77,7 +77,7 @@ def run(
     Prints the evidence class of every pairing with a verdict in words. With -o, writes Tables 5, 6, 7
     and 25 to 31 as CSV and LaTeX, Figure 1, and a page (index.html) with all of them.
     """
-    from maskedadv.outputs import check_folder, whole_folder
+    from maskedadv.files.folders import check_folder, whole_folder
     from maskedadv.validity import Settings, study
     from maskedadv.validity.inputs import prepare
 
@@ -87,7 +87,7 @@ def run(
     _notes(prepared.notes)
     result = study(prepared)
     if output is not None:
-        from reports.validity_page import write_study
+        from maskedadv.reports.validity_page import write_study
 
         # Every other file of ours is written each time; what is left over is the user's.
         with whole_folder(output, lambda name: name == "figure1.svg") as folder:
@@ -101,9 +101,9 @@ def run(
 @json_option
 def check(pairings: Path, table: str | None, models: str | None, scores: str, as_json: bool) -> None:
     """Say what a study of PAIRINGS would use, and what it could not do, without running it."""
-    from maskedadv.cli.text import to_json
     from maskedadv.validity import Settings
     from maskedadv.validity.inputs import overview, prepare
+    from maskedadv.words.terminal import to_json
 
     prepared = prepare(pairings, table, models, Settings(scores=scores))
     _notes(prepared.notes)
@@ -135,8 +135,8 @@ def _wrap(text: str) -> str:
 
 def _summary(study: Study) -> str:
     """One line a pairing, then the verdicts."""
-    from maskedadv.cli.text import records
     from maskedadv.validity.verdict import interval_text, p_text, verdict
+    from maskedadv.words.terminal import records
 
     tau = study.ranking.loc[study.ranking["group"] == "ALL"].set_index("pairing")
     main = study.incremental.loc[study.incremental["variant"] == "main"].set_index("pairing")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from maskedadv.diagnostics.measure import Measures, measure
 from maskedadv.diagnostics.verdict import Finding, judge, verdict
 from maskedadv.errors import BadSetting
-from maskedadv.posterior import Posterior
-from maskedadv.results import Fit
+from maskedadv.result.draws import Posterior
+from maskedadv.result.fit_result import Fit
 
 
 @dataclass(frozen=True)

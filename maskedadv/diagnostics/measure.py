@@ -67,7 +67,7 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
 
     Parameters
     ----------
-    tree : ArviZ groups, as `maskedadv.posterior.build_tree` makes them
+    tree : ArviZ groups, as `maskedadv.result.draws.build_tree` makes them
     everything : also look at abilities, difficulties and hyperparameters; else gaps only, which is quick
     """
     posterior = tree["posterior"].to_dataset()

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from maskedadv.engines.console import console_lines
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
+from maskedadv.engines.stan_files import program_text
 from maskedadv.errors import EngineFailed, EngineMissing
-from maskedadv.programs import program_text
 
 INSTALL = (
     "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"

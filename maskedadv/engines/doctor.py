@@ -26,8 +26,8 @@ def try_engines() -> list[Trial]:
 
 
 def _try(name: str) -> Trial:
-    from maskedadv.fitting import joint
-    from maskedadv.fitting.fit_joint import stan_data
+    from maskedadv.likelihoods import rasch as joint
+    from maskedadv.maximum_likelihood.joint import stan_data
 
     trials = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
     successes = np.array([[0.8, 0.6, 0.7], [0.4, 0.5, 0.0]])

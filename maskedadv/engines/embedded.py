@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from maskedadv.engines.console import console_lines
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
+from maskedadv.engines.stan_files import program_text
 from maskedadv.errors import EngineFailed
-from maskedadv.programs import program_text
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from maskedadv.errors import (
-    BadId,
-    DuplicateRows,
-    EmptyTable,
-    ItemInBothSubsets,
-    UnknownSubset,
-)
+from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets, UnknownSubset
 from maskedadv.responses.columns import encode_ids, offenders, parse_values
 from maskedadv.responses.files import IDS, VALUES, load_table
 from maskedadv.responses.table import SUBSETS, Responses

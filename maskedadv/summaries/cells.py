@@ -9,9 +9,9 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from maskedadv.contrasts import GAPS
-from maskedadv.cube import plain_cube
-from maskedadv.results import Fit
+from maskedadv.gaps.contrasts import GAPS
+from maskedadv.result.cube import plain_cube
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import ALL_LOCALES
 
 

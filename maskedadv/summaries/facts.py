@@ -12,7 +12,7 @@ import pandas as pd
 
 from maskedadv.datasets import DATA
 from maskedadv.errors import BadLocaleFacts, BadValue, UnreadableFile
-from maskedadv.textfiles import check_ids, check_unique, offenders, read_text_table
+from maskedadv.files.text_tables import check_ids, check_unique, offenders, read_text_table
 
 MODEL_COLUMNS = (
     "family",

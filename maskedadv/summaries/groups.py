@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import MissingFacts
-from maskedadv.results import Fit
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import Array, Contrasts, Joint
 
 DENSE, MIXTURE, REFERENCE = "dense", "mixture of experts", "size not known"

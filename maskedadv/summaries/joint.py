@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskedadv.contrasts import GAPS, Uncertainty, interval
 from maskedadv.errors import BadSetting
-from maskedadv.results import Fit
+from maskedadv.gaps.contrasts import GAPS, Uncertainty, interval
+from maskedadv.result.fit_result import Fit
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class Joint:
     estimate
         Shape (L, J, 3 gaps), logit, NaN where not known.
     uncertainty
-        One per locale; see `maskedadv.contrasts.Uncertainty`.
+        One per locale; see `maskedadv.gaps.contrasts.Uncertainty`.
     level
         Coverage of the intervals.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from maskedadv.results import Fit
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import ALL_LOCALES, Joint
 
 

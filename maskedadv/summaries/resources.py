@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from maskedadv.contrasts import GAPS
 from maskedadv.errors import MissingFacts
-from maskedadv.results import Fit
+from maskedadv.gaps.contrasts import GAPS
+from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import Array, Joint
 from maskedadv.summaries.means import locale_means
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from maskedadv import __version__
 from maskedadv.errors import NotEstimable
-from maskedadv.textfiles import plain_records
+from maskedadv.files.text_tables import plain_records
 from maskedadv.validity import analyses
 from maskedadv.validity.inputs import Inputs, prepare
 from maskedadv.validity.locality import trend

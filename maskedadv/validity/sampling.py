@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadValue, NoCommonModel, NotEstimable, UnknownBenchmark
-from maskedadv.textfiles import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.scores import Scores
 

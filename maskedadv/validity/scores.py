@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadValue, EmptyTable, ItemInBothSubsets, MissingColumn, MissingId, UnknownSubset
-from maskedadv.textfiles import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
 
 GROUPS = ("ALL", "CA", "CS")
 """All items, culture-agnostic ones, culture-specific ones."""

@@ -24,5 +24,5 @@ __all__ = sorted(_LAZY)
 def __getattr__(name: str) -> Any:
     """Import on first use (PEP 562)."""
     if name not in _LAZY:
-        raise AttributeError(f"module 'reports.figures' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"reports.figures.{_LAZY[name]}"), name)
+        raise AttributeError(f"module 'maskedadv.reports.figures' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"maskedadv.reports.figures.{_LAZY[name]}"), name)

@@ -8,8 +8,8 @@ import pandas as pd
 import plotnine as p9
 import xarray as xr
 
-from reports.figures.common import known
-from reports.theme import CATEGORIES, MANY, axis_number, theme_maskedadv
+from maskedadv.reports.figures.common import known
+from maskedadv.reports.theme import CATEGORIES, MANY, axis_number, theme_maskedadv
 
 _TITLES = {"CA": "CA: culture-agnostic", "CS": "CS: culture-specific"}
 

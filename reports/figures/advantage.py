@@ -8,9 +8,9 @@ import pandas as pd
 import plotnine as p9
 
 from maskedadv.errors import NothingToDraw
-from reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known
-from reports.figures.placing import Box, beside_points
-from reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
+from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known
+from maskedadv.reports.figures.placing import Box, beside_points
+from maskedadv.reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
 
 _MOST_LABELS = 45
 _INCHES = 6.0

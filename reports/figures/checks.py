@@ -9,8 +9,8 @@ import pandas as pd
 import plotnine as p9
 from matplotlib.ticker import MaxNLocator
 
-from reports.figures.common import known
-from reports.theme import CATEGORIES, INK, MUTED, axis_number, labels, theme_maskedadv
+from maskedadv.reports.figures.common import known
+from maskedadv.reports.theme import CATEGORIES, INK, MUTED, axis_number, labels, theme_maskedadv
 
 _OUTSIDE = {False: CATEGORIES[0], True: CATEGORIES[1]}
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskedadv.contrasts import GAPS
 from maskedadv.errors import NothingToDraw
-from reports.theme import GAP_TITLES, NEGATIVE, POSITIVE, ZERO
+from maskedadv.gaps.contrasts import GAPS
+from maskedadv.reports.theme import GAP_TITLES, NEGATIVE, POSITIVE, ZERO
 
 CLEAR = ("interval below zero", "interval includes zero", "interval above zero")
 CLEAR_COLOURS = dict(zip(CLEAR, (NEGATIVE, ZERO, POSITIVE), strict=True))

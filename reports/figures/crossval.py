@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotnine as p9
 
-from reports.figures.common import known
-from reports.theme import CATEGORIES, axis_number, theme_maskedadv
+from maskedadv.reports.figures.common import known
+from maskedadv.reports.theme import CATEGORIES, axis_number, theme_maskedadv
 
 
 def cross_validation(frame: pd.DataFrame, *, families: Sequence[str] = ("DejaVu Sans",)) -> p9.ggplot:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotnine as p9
 
-from reports.figures.common import CLEAR, CLEAR_COLOURS, by_mean, clearness, gap_panels, known
-from reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
+from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, by_mean, clearness, gap_panels, known
+from maskedadv.reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
 
 
 def forest(

@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
-from reports.figures.common import by_mean, gap_panels, known
-from reports.theme import CELL_INK, MANY, MUTED, diverging_fill, label_inches, labels, theme_maskedadv
+from maskedadv.reports.figures.common import by_mean, gap_panels, known
+from maskedadv.reports.theme import (
+    CELL_INK,
+    MANY,
+    MUTED,
+    diverging_fill,
+    label_inches,
+    labels,
+    theme_maskedadv,
+)
 
 
 def gap_heatmap(

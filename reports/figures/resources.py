@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
-from reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, gap_panels, known
-from reports.theme import INK, MUTED, PAPER, axis_number, label, theme_maskedadv
-from reports.words import p_value, signed
+from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, gap_panels, known
+from maskedadv.reports.theme import INK, MUTED, PAPER, axis_number, label, theme_maskedadv
+from maskedadv.reports.words import p_value, signed
 
 _LANES = 0.74  # share of the distance between two levels that their locales are spread over
 _MOST_IN_A_LEVEL = 14

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
+from maskedadv.reports.figures.common import gap_panels, known
+from maskedadv.reports.figures.placing import spread
+from maskedadv.reports.theme import CATEGORIES, INK, MUTED, PAPER, axis_number, label, labels, theme_maskedadv
 from maskedadv.summaries.groups import DENSE, MIXTURE, REFERENCE
-from reports.figures.common import gap_panels, known
-from reports.figures.placing import spread
-from reports.theme import CATEGORIES, INK, MUTED, PAPER, axis_number, label, labels, theme_maskedadv
 
 OTHER = "other families"
 _MOST_REFERENCES = 8

@@ -9,8 +9,8 @@ import pandas as pd
 import plotnine as p9
 import xarray as xr
 
-from reports.figures.common import known
-from reports.theme import CATEGORIES, GRID, MANY, MUTED, axis_number, label, theme_maskedadv
+from maskedadv.reports.figures.common import known
+from maskedadv.reports.theme import CATEGORIES, GRID, MANY, MUTED, axis_number, label, theme_maskedadv
 
 _BINS = 30
 

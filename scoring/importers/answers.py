@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BrokenLog, ItemNotUnique, MixedRuns
-from scoring.importers.outcomes import Outcome
+from maskedadv.scoring.importers.outcomes import Outcome
 
 OTHER_FILTER = "same answer under another filter"
 LOGGED_AGAIN = "same answer logged again"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from maskedadv.errors import ItemInBothSubsets, MixedRuns, NothingToImport
-from scoring.importers.answers import COMPACT, IDS, NOT_ANNOTATED, Part, accuracy, examples
+from maskedadv.scoring.importers.answers import COMPACT, IDS, NOT_ANNOTATED, Part, accuracy, examples
 
 
 @dataclass(frozen=True)

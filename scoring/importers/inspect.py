@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadSetting, BadValue, BrokenLog, LimitedRun, MixedRuns
-from scoring.importers import mapping as m
-from scoring.importers.answers import CUT_OFF, Part, Row, gather, make_part, place
-from scoring.importers.imported import Imported, combine
-from scoring.importers.inspect_files import find_inspect_logs, read_samples
-from scoring.importers.jsonstream import CUT
-from scoring.importers.labels import choose_subset
-from scoring.importers.outcomes import FAILED, NO_ANSWER, NOT_SCORED, PARTIAL, Outcome
-from scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.importers import mapping as m
+from maskedadv.scoring.importers.answers import CUT_OFF, Part, Row, gather, make_part, place
+from maskedadv.scoring.importers.imported import Imported, combine
+from maskedadv.scoring.importers.inspect_files import find_inspect_logs, read_samples
+from maskedadv.scoring.importers.jsonstream import CUT
+from maskedadv.scoring.importers.labels import choose_subset
+from maskedadv.scoring.importers.outcomes import FAILED, NO_ANSWER, NOT_SCORED, PARTIAL, Outcome
+from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
 
 LATER_EPOCH = "later epoch"
 _IDS = ["language", "subset", "item"]

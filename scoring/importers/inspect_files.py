@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, UnreadableFile, WrongFormat
-from scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
-from scoring.importers.runs import Run, files_under
+from maskedadv.scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
+from maskedadv.scoring.importers.runs import Run, files_under
 
 _UNPACKING: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, RuntimeError, ValueError)
 if sys.version_info >= (3, 14):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import ItemInBothSubsets, MissingColumn, UnknownSubset, UnreadableFile
-from scoring.importers.jsonstream import CUT, read_records
-from scoring.importers.mapping import subset_label
+from maskedadv.scoring.importers.jsonstream import CUT, read_records
+from maskedadv.scoring.importers.mapping import subset_label
 
 _IDS = ("item", "sample_id", "id")
 _LABELS = ("subset", "cultural_sensitivity_label", "label")

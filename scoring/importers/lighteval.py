@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from maskedadv.errors import AmbiguousKey, BrokenLog, LimitedRun, WrongFormat
-from scoring.extract import extract
-from scoring.importers import mapping as m
-from scoring.importers.answers import Part, Row, fingerprint, gather, make_part, without_repeats
-from scoring.importers.imported import Imported, combine
-from scoring.importers.labels import choose_subset
-from scoring.importers.lighteval_files import find_details
-from scoring.importers.outcomes import Outcome, from_choice, from_logprobs, is_bfloat16
-from scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.importers import mapping as m
+from maskedadv.scoring.importers.answers import Part, Row, fingerprint, gather, make_part, without_repeats
+from maskedadv.scoring.importers.imported import Imported, combine
+from maskedadv.scoring.importers.labels import choose_subset
+from maskedadv.scoring.importers.lighteval_files import find_details
+from maskedadv.scoring.importers.outcomes import Outcome, from_choice, from_logprobs, is_bfloat16
+from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.reading.extract import extract
 
 # Leaves only: whole columns hold every token of the prompt.
 _FLAT = ("choices", "gold_index", "predictions", "metrics", "specifics", "example", "full_prompt")

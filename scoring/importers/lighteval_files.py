@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import AggregateOnly, UnreadableFile, WrongFormat
-from scoring.importers.jsonstream import MAX_RECORD
-from scoring.importers.runs import TIME, Run, files_under
+from maskedadv.scoring.importers.jsonstream import MAX_RECORD
+from maskedadv.scoring.importers.runs import TIME, Run, files_under
 
 _NAME = re.compile(rf"details_(?P<task>.+?)(?:_(?P<time>{TIME}))?\.parquet")
 

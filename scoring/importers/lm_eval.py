@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import AmbiguousKey, BadMapping, WrongFormat
-from scoring.importers import mapping as m
-from scoring.importers.answers import (
+from maskedadv.scoring.importers import mapping as m
+from maskedadv.scoring.importers.answers import (
     CUT_OFF,
     OTHER_FILTER,
     REPEATED,
@@ -25,15 +25,15 @@ from scoring.importers.answers import (
     place,
     without_repeats,
 )
-from scoring.importers.imported import Imported, combine
-from scoring.importers.jsonstream import CUT, read_records
-from scoring.importers.labels import choose_subset
-from scoring.importers.lm_eval_checks import check_limit, compare_totals, differing_settings
-from scoring.importers.lm_eval_files import find_runs
-from scoring.importers.lm_eval_record import Scored, case, logged_accuracy, outcome, scored_options
-from scoring.importers.outcomes import Outcome, is_bfloat16
-from scoring.importers.runs import MappedRun, Run, listed, map_runs
-from scoring.importers.targets import Case, settle_reading
+from maskedadv.scoring.importers.imported import Imported, combine
+from maskedadv.scoring.importers.jsonstream import CUT, read_records
+from maskedadv.scoring.importers.labels import choose_subset
+from maskedadv.scoring.importers.lm_eval_checks import check_limit, compare_totals, differing_settings
+from maskedadv.scoring.importers.lm_eval_files import find_runs
+from maskedadv.scoring.importers.lm_eval_record import Scored, case, logged_accuracy, outcome, scored_options
+from maskedadv.scoring.importers.outcomes import Outcome, is_bfloat16
+from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.importers.targets import Case, settle_reading
 
 KNOWN_TASKS = Path(__file__).with_name("lm_eval_tasks.toml")
 

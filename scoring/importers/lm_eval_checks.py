@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from maskedadv.errors import LimitedRun, MixedRuns
-from scoring.importers.answers import accuracy
-from scoring.importers.mapping import TaskRule
-from scoring.importers.runs import Run, listed
+from maskedadv.scoring.importers.answers import accuracy
+from maskedadv.scoring.importers.mapping import TaskRule
+from maskedadv.scoring.importers.runs import Run, listed
 
 
 def check_limit(run: Run, *, allow_limited: bool) -> list[str]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import AggregateOnly, BrokenLog, UnreadableFile, WrongFormat
-from scoring.importers.jsonstream import MAX_RECORD, open_log
-from scoring.importers.runs import TIME, Run, files_under
+from maskedadv.scoring.importers.jsonstream import MAX_RECORD, open_log
+from maskedadv.scoring.importers.runs import TIME, Run, files_under
 
 _NEW_NAME = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<time>{TIME}))?(?:\.[^.]+)*\.jsonl?")
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")

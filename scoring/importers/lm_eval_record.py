@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from maskedadv.errors import BadMapping, BrokenLog
-from scoring.extract import extract
-from scoring.importers.mapping import TaskRule
-from scoring.importers.outcomes import Outcome, from_choice, from_logprobs
-from scoring.importers.targets import Case, right_options
+from maskedadv.scoring.importers.mapping import TaskRule
+from maskedadv.scoring.importers.outcomes import Outcome, from_choice, from_logprobs
+from maskedadv.scoring.importers.targets import Case, right_options
+from maskedadv.scoring.reading.extract import extract
 
 _MOST_OPTIONS = 1000
 _LETTERED = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel, UnreadableFile
-from scoring.importers.mapping import TaskRule, find_rule
+from maskedadv.scoring.importers.mapping import TaskRule, find_rule
 
 TIME = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?"
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from maskedadv.errors import BadId, DuplicateRows, MissingColumn, MissingId
-from scoring.importers.answers import COLUMNS, COMPACT, IDS, NOT_ANNOTATED, Part
-from scoring.importers.imported import Imported, combine
-from scoring.importers.labels import choose_subset
-from scoring.importers.mapping import subset_label
-from scoring.importers.runs import listed
-from scoring.importers.table_files import read_pieces
-from scoring.importers.table_mapping import VALUES, TableMapping
-from scoring.importers.table_values import rows_of, with_values
+from maskedadv.scoring.importers.answers import COLUMNS, COMPACT, IDS, NOT_ANNOTATED, Part
+from maskedadv.scoring.importers.imported import Imported, combine
+from maskedadv.scoring.importers.labels import choose_subset
+from maskedadv.scoring.importers.mapping import subset_label
+from maskedadv.scoring.importers.runs import listed
+from maskedadv.scoring.importers.table_files import read_pieces
+from maskedadv.scoring.importers.table_mapping import VALUES, TableMapping
+from maskedadv.scoring.importers.table_values import rows_of, with_values
 
 _ACROSS, _VALUE = "\0across", "\0value"  # no column is called that
 

@@ -16,8 +16,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from maskedadv.errors import AggregateOnly, BrokenLog, MissingColumn, UnreadableFile, WrongFormat
-from scoring.importers.answers import texts
-from scoring.importers.jsonstream import CUT, read_records
+from maskedadv.scoring.importers.answers import texts
+from maskedadv.scoring.importers.jsonstream import CUT, read_records
 
 _ROWS = 20_000
 _BLOCK = 16 * 2**20  # bytes of CSV at a time; a row must fit

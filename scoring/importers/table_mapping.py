@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BadMapping
-from scoring.importers.answers import IDS
-from scoring.importers.mapping import load_toml
+from maskedadv.scoring.importers.answers import IDS
+from maskedadv.scoring.importers.mapping import load_toml
 
 VALUES = ("correct", "p_correct", "n_options")
 _SECTIONS = {

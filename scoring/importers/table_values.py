@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadValue, MissingColumn
-from scoring.importers.answers import COLUMNS
-from scoring.importers.outcomes import Outcome, from_logprobs
-from scoring.importers.runs import listed
-from scoring.importers.table_mapping import TableMapping
+from maskedadv.scoring.importers.answers import COLUMNS
+from maskedadv.scoring.importers.outcomes import Outcome, from_logprobs
+from maskedadv.scoring.importers.runs import listed
+from maskedadv.scoring.importers.table_mapping import TableMapping
 
 _TRUTH = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from maskedadv.cli.main import main
-from maskedadv.cli.text import display_width
+from maskedadv.words.terminal import display_width
 
 
 def call(*arguments: str | Path) -> int:

@@ -13,9 +13,9 @@ from scipy.special import expit, logsumexp
 
 from maskedadv.engines import Sampler
 from maskedadv.engines.embedded import Embedded
-from maskedadv.fitting.fit_floor import fit_floor
-from maskedadv.fitting.nuts.priors import Priors
-from maskedadv.fitting.nuts.sample import Task
+from maskedadv.maximum_likelihood.guessing import fit_floor
+from maskedadv.sampling.priors import Priors
+from maskedadv.sampling.sample import Task
 from tests.benchmarks.nuts import (
     EXPLAINED,
     ITEMS,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.engines.embedded import Embedded
-from maskedadv.fitting.fit_joint import fit_joint
-from maskedadv.fitting.fit_marginal import fit_marginal
+from maskedadv.maximum_likelihood.joint import fit_joint
+from maskedadv.maximum_likelihood.marginal import fit_marginal
 
 Array = NDArray[np.float64]
 MODELS, GAP = 80, -0.8

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from maskedadv.engines import Sampler
 from maskedadv.engines.embedded import Embedded
-from maskedadv.fitting.nuts.layout import Layout
-from maskedadv.fitting.nuts.priors import Priors
-from maskedadv.fitting.nuts.sample import Plan, Task, make_plan, sample_locale
+from maskedadv.sampling.layout import Layout
+from maskedadv.sampling.priors import Priors
+from maskedadv.sampling.sample import Plan, Task, make_plan, sample_locale
 from tests.benchmarks.tables import answers
 
 Array = NDArray[np.float64]
@@ -126,7 +126,7 @@ def _whole(layout: Layout) -> str:
 
 def write(layout: Layout, folder: Path, chance: float = 0.0) -> Path:
     """What NumPyro's process needs of a locale, in a file."""
-    from maskedadv.fitting.nuts.starts import rough
+    from maskedadv.sampling.starts import rough
 
     values: dict[str, object] = {"models": MODELS}
     starts = [rough(a, continuous=False) for a in layout.answers]

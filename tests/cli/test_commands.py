@@ -14,8 +14,8 @@ import pytest
 
 import maskedadv
 from maskedadv.cli.main import COMMANDS, main
-from maskedadv.cli.text import display_width
-from maskedadv.results import COLUMNS
+from maskedadv.result.fit_result import COLUMNS
+from maskedadv.words.terminal import display_width
 from tests.interrupting import interrupt_after, start
 from tests.simulate import table
 

@@ -8,8 +8,8 @@ import pytest
 
 import maskedadv
 from maskedadv import errors
+from maskedadv.design.accuracy_filter import apply_floor
 from maskedadv.design.blocks import build_block, choose_locales, observed_values
-from maskedadv.design.floor import apply_floor
 from maskedadv.responses import read_responses
 from tests.simulate import table
 

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from maskedadv.design.components import find_components
 from maskedadv.engines.embedded import Embedded
-from maskedadv.fitting.fit_joint import fit_joint
+from maskedadv.maximum_likelihood.joint import fit_joint
 
 
 def can_run_away(answers: np.ndarray, one: int, other: int) -> bool:

@@ -21,7 +21,7 @@ from maskedadv.diagnostics.predictive import mid_p_values
 from maskedadv.diagnostics.verdict import DO_NOT_USE, FINE, LOOK, verdict
 from maskedadv.engines.protocol import STATS
 from maskedadv.errors import BadSetting, OutputExists
-from maskedadv.posterior import Draws, Posterior, build_tree
+from maskedadv.result.draws import Draws, Posterior, build_tree
 
 CHAINS, DRAWS, MODELS, ITEMS = 4, 500, 3, (6, 5)
 
@@ -233,7 +233,7 @@ def test_the_command_leaves_with_three_and_words(
         main(["diagnose", str(path)])
     assert left.value.code == 2
     bad = replace(fit, posteriors={"zh": Posterior(_tree(shift=2.0))})
-    monkeypatch.setattr("maskedadv.saving.load", lambda _: bad)
+    monkeypatch.setattr("maskedadv.result.save.load", lambda _: bad)
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:
         main(["diagnose", str(path)])

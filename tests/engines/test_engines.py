@@ -15,11 +15,12 @@ import pytest
 from maskedadv.engines import choose_engine
 from maskedadv.engines.cmdstan import CmdStan, installed_version
 from maskedadv.engines.embedded import Embedded
+from maskedadv.engines.stan_files import program_text, stan_folder
 from maskedadv.errors import BadSetting, EngineFailed, EngineMissing
-from maskedadv.fitting import joint, marginal
-from maskedadv.fitting.fit_joint import stan_data as joint_data
-from maskedadv.fitting.fit_marginal import stan_data as marginal_data
-from maskedadv.programs import program_text, stan_folder
+from maskedadv.likelihoods import integrated as marginal
+from maskedadv.likelihoods import rasch as joint
+from maskedadv.maximum_likelihood.joint import stan_data as joint_data
+from maskedadv.maximum_likelihood.marginal import stan_data as marginal_data
 from tests.engines import fake_cmdstan
 
 
@@ -212,7 +213,8 @@ def test_an_installed_wheel_finds_its_programs_read_only(tmp_path: Path) -> None
     for path in sorted(target.rglob("*"), reverse=True):
         path.chmod(stat.S_IREAD | stat.S_IRGRP | stat.S_IROTH | (stat.S_IXUSR if path.is_dir() else 0))
     code = (
-        "import json, maskedadv, maskedadv.programs as p; from maskedadv.engines.doctor import try_engines;"
+        "import json, maskedadv, maskedadv.engines.stan_files as p;"
+        "from maskedadv.engines.doctor import try_engines;"
         "print(json.dumps([maskedadv.__file__, str(p.stan_folder()), try_engines()[0].works]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(target.parent), "PYTHONDONTWRITEBYTECODE": "1"}

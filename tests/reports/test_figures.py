@@ -17,12 +17,12 @@ from matplotlib.colors import to_hex
 
 from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
-from reports import figures
-from reports.drawing import draw_svg, inline_svg, save_figure
-from reports.figures.common import by_mean
-from reports.figures.placing import beside_points, spread
-from reports.figures.scale import size_labels
-from reports.theme import CATEGORIES, diverging_fill, label
+from maskedadv.reports import figures
+from maskedadv.reports.drawing import draw_svg, inline_svg, save_figure
+from maskedadv.reports.figures.common import by_mean
+from maskedadv.reports.figures.placing import beside_points, spread
+from maskedadv.reports.figures.scale import size_labels
+from maskedadv.reports.theme import CATEGORIES, diverging_fill, label
 from tests.constructed import constructed_fit
 
 HOSTILE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports import fonts
+from maskedadv.reports import fonts
 
 
 def test_plain_text_needs_no_other_font() -> None:

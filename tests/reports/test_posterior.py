@@ -12,10 +12,10 @@ import pytest
 import xarray as xr
 
 from maskedadv.diagnostics import Finding, LocaleVerdict, Measures
-from reports import figures
-from reports.drawing import draw_svg
-from reports.methods import verdicts
-from reports.posterior import convergence, item_totals
+from maskedadv.reports import figures
+from maskedadv.reports.drawing import draw_svg
+from maskedadv.reports.methods import verdicts
+from maskedadv.reports.posterior import convergence, item_totals
 
 
 @dataclass(frozen=True)

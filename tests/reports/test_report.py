@@ -16,9 +16,9 @@ import xarray as xr
 from maskedadv import summaries
 from maskedadv.cli.main import main
 from maskedadv.errors import BadSetting, BadValue, OutputExists
-from reports import write
-from reports.methods import methods
-from reports.write import write_report
+from maskedadv.reports import write
+from maskedadv.reports.methods import methods
+from maskedadv.reports.write import write_report
 from tests.constructed import constructed_fit
 from tests.reports.test_posterior import POSTERIORS, VERDICTS
 
@@ -288,7 +288,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [("auto", "at one over the number of options (floor)"), ("0.3", "floor at 0.3 (floor)")],
 )
 def test_methods_name_the_floor_that_was_used(guessing: str, words: str) -> None:
-    from reports.methods import _variants
+    from maskedadv.reports.methods import _variants
 
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
     both = xr.concat([fit.cube["estimate"]] * 2, pd.Index(["plain", "floor"], name="variant"))
@@ -297,7 +297,7 @@ def test_methods_name_the_floor_that_was_used(guessing: str, words: str) -> None
 
 
 def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
-    from reports.captions import variants
+    from maskedadv.reports.captions import variants
 
     row = {"gap": "knowledge_gap", "locale": "zh", "p_positive": 0.999, "sd": 0.1}
     known = {**row, "variant": "plain", "estimate": 0.5, "lower": 0.3, "upper": 0.7}
@@ -321,7 +321,7 @@ def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
     ],
 )
 def test_the_artefact_blamed_is_the_one_whose_removal_took_the_gap(lost: list[str], cause: str) -> None:
-    from reports.captions import _survival
+    from maskedadv.reports.captions import _survival
 
     sides = {"plain": 1} | {v: int(v not in lost) for v in ("floor", "linked", "floor+linked")}
     assert _survival(sides).endswith(f"but not as {', '.join(lost)}: it may come from {cause}.")

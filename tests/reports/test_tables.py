@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports.tables import display, latex, to_latex, write_csv
+from maskedadv.reports.tables import display, latex, to_latex, write_csv
 
 
 def test_gaps_become_columns() -> None:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from reports.captions import _survival
-from reports.words import chance, interval_text, p_value, percent, signed, verdict
+from maskedadv.reports.captions import _survival
+from maskedadv.reports.words import chance, interval_text, p_value, percent, signed, verdict
 
 
 def _gap(estimate: float, half: float = 0.2) -> dict[str, float]:

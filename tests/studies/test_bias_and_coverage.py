@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from maskedadv.engines.embedded import Embedded
-from maskedadv.fitting.estimate import BlockEstimate
-from maskedadv.fitting.fit_joint import fit_joint
-from maskedadv.fitting.fit_marginal import fit_marginal
+from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
+from maskedadv.maximum_likelihood.joint import fit_joint
+from maskedadv.maximum_likelihood.marginal import fit_marginal
 from tests.simulate import block, expit
 
 Array = NDArray[np.float64]

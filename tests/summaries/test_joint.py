@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import maskedadv
 from maskedadv import summaries
-from maskedadv.contrasts import Uncertainty
+from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.summaries import Joint
 from tests.constructed import constructed_fit
 

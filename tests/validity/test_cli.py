@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from maskedadv.cli.main import main
-from maskedadv.cli.text import display_width
+from maskedadv.words.terminal import display_width
 
 CHOSEN = ("Skolprov", "SwedishFacts", "DanishCT")  # robust, null, marginal
 FAST = ["--resamples", "200", "--repeats", "5"]
@@ -98,12 +98,12 @@ def test_somebody_elses_folder_is_never_written(folder: Path, tmp_path: Path) ->
 def test_a_failure_leaves_nothing_behind(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import reports.validity_page
+    from maskedadv.reports import validity_page
 
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reports.validity_page, "write_tables", fail)
+    monkeypatch.setattr(validity_page, "write_tables", fail)
     assert call("validity", "run", folder / "pairings.toml", "-o", tmp_path / "out", *FAST) == 130
     assert list(tmp_path.iterdir()) == []
 

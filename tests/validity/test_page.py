@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from maskedadv.errors import NothingToDraw
+from maskedadv.reports.validity_figures import locality_figure
+from maskedadv.reports.validity_page import write_study
+from maskedadv.reports.validity_tables import exhibits
 from maskedadv.validity import Settings, Study, study
 from maskedadv.validity.pairings import Pairing, PairingFile
-from reports.validity_figures import locality_figure
-from reports.validity_page import write_study
-from reports.validity_tables import exhibits
 
 EVIL = "<script>alert(1)</script> $x$ \\input{a} _&%# عربي"
 

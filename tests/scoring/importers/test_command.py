@@ -123,7 +123,7 @@ def test_help_needs_neither_torch_nor_pandas():
         "import sys; from maskedadv.cli.main import main\n"
         "try: main(['import', 'lm-eval', '--help'])\n"
         "except SystemExit: pass\n"
-        "assert not {'torch', 'scoring.importers.lm_eval'} & set(sys.modules)"
+        "assert not {'torch', 'maskedadv.scoring.importers.lm_eval'} & set(sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scoring.importers.mapping import read_mapping
-from scoring.importers.table_mapping import TableMapping, read_table_mapping
+from maskedadv.scoring.importers.mapping import read_mapping
+from maskedadv.scoring.importers.table_mapping import TableMapping, read_table_mapping
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "importing.md"
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -23,11 +23,11 @@ from maskedadv.errors import (
     UnknownModel,
     WrongFormat,
 )
-from scoring.importers.inspect import read_inspect
-from scoring.importers.lighteval import read_lighteval
-from scoring.importers.lm_eval import read_lm_eval
-from scoring.importers.mapping import read_mapping
-from scoring.importers.table import read_table
+from maskedadv.scoring.importers.inspect import read_inspect
+from maskedadv.scoring.importers.lighteval import read_lighteval
+from maskedadv.scoring.importers.lm_eval import read_lm_eval
+from maskedadv.scoring.importers.mapping import read_mapping
+from maskedadv.scoring.importers.table import read_table
 
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 MAP = """

@@ -23,9 +23,9 @@ from maskedadv.errors import (
     WrongFormat,
 )
 from maskedadv.responses import read_responses
-from scoring.importers import inspect_files, jsonstream
-from scoring.importers.inspect import read_inspect
-from scoring.importers.mapping import read_mapping
+from maskedadv.scoring.importers import inspect_files, jsonstream
+from maskedadv.scoring.importers.inspect import read_inspect
+from maskedadv.scoring.importers.mapping import read_mapping
 
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 LABELS = {f"toy/test/{i}": ["CA", "CS", "CA"][i % 3] for i in range(6)}

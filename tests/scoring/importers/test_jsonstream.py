@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskedadv.errors import BrokenLog, LogTooLarge, UnreadableFile, WrongFormat
-from scoring.importers import jsonstream
-from scoring.importers.jsonstream import CUT, read_members, read_records
+from maskedadv.scoring.importers import jsonstream
+from maskedadv.scoring.importers.jsonstream import CUT, read_members, read_records
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -24,8 +24,8 @@ from maskedadv.errors import (
     WrongFormat,
 )
 from maskedadv.responses import read_responses
-from scoring.importers.lighteval import read_lighteval
-from scoring.importers.mapping import read_mapping
+from maskedadv.scoring.importers.lighteval import read_lighteval
+from maskedadv.scoring.importers.mapping import read_mapping
 
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 LABELS = {f"toy/test/{i}": ["CA", "CS", "CA"][i % 3] for i in range(6)}

@@ -20,8 +20,8 @@ from maskedadv.errors import (
     UnknownSubset,
 )
 from maskedadv.responses import read_responses
-from scoring.importers.lm_eval import KNOWN_TASKS, doc_hash, read_lm_eval
-from scoring.importers.mapping import find_rule, item_of, language_of, read_mapping, subset_of
+from maskedadv.scoring.importers.lm_eval import KNOWN_TASKS, doc_hash, read_lm_eval
+from maskedadv.scoring.importers.mapping import find_rule, item_of, language_of, read_mapping, subset_of
 
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 VERSIONS = ["0.4.2", "0.4.3", "0.4.4", "0.4.7", "0.4.13"]

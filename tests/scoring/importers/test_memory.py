@@ -9,8 +9,8 @@ import tracemalloc
 
 import pytest
 
-from scoring.importers.lm_eval import read_lm_eval
-from scoring.importers.table import read_table
+from maskedadv.scoring.importers.lm_eval import read_lm_eval
+from maskedadv.scoring.importers.table import read_table
 
 
 def write_log(folder, n, padding, *, array=False):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.importers.outcomes import NO_KEY, NOT_FINITE, UNPARSED, from_choice, from_logprobs, is_bfloat16
+from maskedadv.scoring.importers.outcomes import (
+    NO_KEY,
+    NOT_FINITE,
+    UNPARSED,
+    from_choice,
+    from_logprobs,
+    is_bfloat16,
+)
 
 LPS = st.lists(st.floats(-300, 0), min_size=2, max_size=10)
 

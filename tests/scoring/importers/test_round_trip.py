@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from scoring.importers import inspect_files
-from scoring.importers.inspect import read_inspect
-from scoring.importers.lighteval import read_lighteval
-from scoring.importers.lm_eval import read_lm_eval
-from scoring.importers.mapping import read_mapping
+from maskedadv.scoring.importers import inspect_files
+from maskedadv.scoring.importers.inspect import read_inspect
+from maskedadv.scoring.importers.lighteval import read_lighteval
+from maskedadv.scoring.importers.lm_eval import read_lm_eval
+from maskedadv.scoring.importers.mapping import read_mapping
 
 HERE = Path(__file__).resolve().parent
 LABELS = {f"toy/test/{i}": ["CA", "CS", "CA"][i % 3] for i in range(6)}

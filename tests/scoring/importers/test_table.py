@@ -24,8 +24,8 @@ from maskedadv.errors import (
     WrongFormat,
 )
 from maskedadv.responses import read_responses
-from scoring.importers.table import read_table
-from scoring.importers.table_mapping import read_table_mapping
+from maskedadv.scoring.importers.table import read_table
+from maskedadv.scoring.importers.table_mapping import read_table_mapping
 
 PLAIN = """model,subset,language,item,correct
 m,CA,en,001,1
@@ -330,7 +330,7 @@ def test_mappings_that_are_wrong(table, text, message):
 
 
 def test_a_quotation_mark_that_is_never_closed(table, monkeypatch):
-    monkeypatch.setattr("scoring.importers.table_files._BLOCK", 1024)
+    monkeypatch.setattr("maskedadv.scoring.importers.table_files._BLOCK", 1024)
     rows = "".join(f"m,CA,en,{n},1\n" for n in range(300))
     with pytest.raises(BrokenLog, match="a quotation mark that is never closed"):
         table('model,subset,language,item,correct\nm,CA,en,"x,1\n' + rows)

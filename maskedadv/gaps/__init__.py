@@ -1,0 +1,1 @@
+"""From abilities to the three gaps, under every variant."""

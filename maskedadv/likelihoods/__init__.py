@@ -1,0 +1,1 @@
+"""Likelihoods in NumPy: values, scores and information; no pandas, no xarray, no Stan."""

@@ -1,0 +1,167 @@
+"""Marginal maximum likelihood of one block with a guessing floor: Stan, Newton, uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.design.components import find_components
+from maskedadv.engines import Engine
+from maskedadv.likelihoods import guessing as floor
+from maskedadv.likelihoods import integrated as marginal
+from maskedadv.likelihoods import newton
+from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
+from maskedadv.maximum_likelihood.marginal_result import block_estimate, nothing_finite, spread_rows
+
+Array = NDArray[np.float64]
+
+
+def at_chance(answers: Array, chance: Array) -> NDArray[np.bool_]:
+    """Cells whose share of right answers is not above chance by two standard errors, shape (C,).
+
+    Under a floor such a cell has no ability: every low enough level explains it equally well.
+
+    Parameters
+    ----------
+    answers : shape (C, I), NaN where not observed
+    chance : shape (I,), floor of every item
+    """
+    seen = ~np.isnan(answers)
+    count = seen.sum(axis=1)
+    lucky = (seen * chance).sum(axis=1)
+    spread = np.sqrt((seen * chance * (1 - chance)).sum(axis=1))
+    out = np.nansum(answers, axis=1) <= lucky + 2.0 * spread
+    return np.asarray(out & (lucky > 0) & (count > 0))
+
+
+def fit_floor(
+    answers: Array,
+    chance: Array,
+    engine: Engine,
+    *,
+    interval: str,
+    seed: int,
+    weights: Sequence[Array] = (),
+    tick: Callable[[int], None] = lambda _: None,
+) -> BlockEstimate:
+    """Marginal maximum likelihood of P(right) = c + (1 − c)·logit⁻¹(θ − b), c known, b ~ N(0, σ).
+
+    Parameters
+    ----------
+    answers : shape (C, I), 0 to 1, NaN where not observed
+    chance : shape (I,), floor c of every item, 0 to below 1; all 0 gives `fit_marginal`
+    interval, seed, weights, tick : as in `fit_marginal`
+
+    Returns
+    -------
+    BlockEstimate
+        Cells not above chance have no ability (NaN).
+    """
+    components = find_components(answers)
+    mean = np.nanmean(answers, axis=1)
+    lost = at_chance(answers, chance)
+    finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
+    part = np.where(lost, -2, -1)
+    if not len(finite) or not components.finite_parts():
+        return nothing_finite(answers, part, components.cell_weak)
+    part[finite] = components.cell_weak[finite]
+    inside = answers[finite]
+    data = floor.find_answers(inside, chance)
+    counts = np.bincount(data.item_group).astype(np.float64)
+    scale = 1e-9 * max(1.0, float(np.nansum(inside, axis=1).max()))
+
+    theta, sigma = _stan_optimum(data, counts, _start(inside, chance), engine, seed)
+    nodes = _cover(data, counts, theta, sigma)
+    found = newton.solve(newton.FloorLikelihood(data, nodes, counts), theta, sigma, scale=scale)
+    nodes = _cover(data, counts, found.ability, found.sigma)
+    likelihood = newton.FloorLikelihood(data, nodes, counts)
+    found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
+
+    curvature = likelihood.information(found.point, found.ability, found.sigma)
+    rows = spread_rows(
+        interval,
+        curvature,
+        found,
+        lambda: floor.item_scores(data, found.point),
+        lambda: _replicates(data, nodes, found, curvature, weights, scale, tick),
+    )
+    weak, group = components.cell_weak, data.item_group
+    return block_estimate(answers, finite, part, weak, found, nodes.z, group, rows, interval=interval)
+
+
+def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict[str, object]:
+    """Data of `floor_marginal.stan`."""
+    slices = floor.floors(data)
+    return {
+        "C": data.right.shape[1],
+        "I": len(data.chance),
+        "F": len(slices),
+        "Q": len(nodes.z),
+        "chance": np.array([c for _, c in slices]),
+        "start": np.array([rows.start + 1 for rows, _ in slices]),
+        "stop": np.array([rows.stop for rows, _ in slices]),
+        "right": data.right,
+        "wrong": data.wrong,
+        "n_items": counts,
+        "z": nodes.z,
+        "log_weight": nodes.log_weight,
+    }
+
+
+def _start(answers: Array, chance: Array) -> Array:
+    """Logits of smoothed cell means with the lucky answers taken out, shape (C,)."""
+    seen = ~np.isnan(answers)
+    count = seen.sum(axis=1)
+    lucky = (seen * chance).sum(axis=1) / count
+    known = (np.nansum(answers, axis=1) / count - lucky) / (1.0 - lucky)
+    known = (np.clip(known, 0.0, 1.0) * count + 0.5) / (count + 1.0)
+    return np.asarray(np.log(known / (1.0 - known)))
+
+
+def _cover(data: floor.Answers, counts: Array, ability: Array, sigma: float) -> marginal.Nodes:
+    return marginal.cover(
+        lambda nodes: floor.expect(data, nodes, counts, ability, sigma).weights, ability, sigma
+    )
+
+
+def _stan_optimum(
+    data: floor.Answers, counts: Array, start: Array, engine: Engine, seed: int
+) -> tuple[Array, float]:
+    """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
+    nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
+    stop = engine.optimize(
+        "floor_marginal", stan_data(data, nodes, counts), {"ability": start, "log_sigma": 0.0}, seed=seed
+    )
+    sigma = float(np.exp(np.clip(stop.variables["log_sigma"], *newton.LOG_SIGMA)))
+    return np.atleast_1d(stop.variables["ability"]), sigma
+
+
+def _replicates(
+    data: floor.Answers,
+    nodes: marginal.Nodes,
+    found: newton.Solution,
+    curvature: Array,
+    weights: Sequence[Array],
+    scale: float,
+    tick: Callable[[int], None],
+) -> Array:
+    """Abilities and log σ under every bootstrap weighting, shape (B, C + 1), NaN where not finite."""
+    out = np.full((len(weights), len(found.ability) + 1), np.nan)
+    seen = data.right + data.wrong
+    for k, weight in enumerate(weights):
+        tick(k)
+        counts = np.bincount(data.item_group, weight, minlength=len(data.chance)).astype(np.float64)
+        if np.any(counts @ data.right >= counts @ seen):
+            continue
+        one = newton.solve(
+            newton.FloorLikelihood(data, nodes, counts),
+            found.ability,
+            found.sigma,
+            scale=100 * scale,
+            curvature=curvature,
+        )
+        if one.gradient <= 1e4 * scale:
+            out[k] = np.append(one.ability, np.log(one.sigma))
+    return out

@@ -1,0 +1,1 @@
+"""Approximate gaps from published accuracies."""

@@ -1,0 +1,1 @@
+"""What a fit gives back: the cube, its uncertainty, its files."""

@@ -1,0 +1,290 @@
+"""A locale's posterior as ArviZ groups: an `xarray.DataTree` that ArviZ 0.2x and 1.x open alike."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from maskedadv.errors import BadSetting, NotAResult
+from maskedadv.gaps.contrasts import GAPS
+from maskedadv.responses import SUBSETS
+from maskedadv.result.cube import QUERIES
+
+Array = NDArray[np.float64]
+
+POSTERIOR_FOLDER, FLOOR_FOLDER = "posterior", "posterior-floor"
+"""Folders of a result with one ArviZ file per locale, without and with the guessing floor."""
+
+DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError)
+"""What reading a damaged netCDF file may raise; h5py's own checks of its structure end in a RuntimeError."""
+
+FACETS = ("CA local", "CA pivot", "CS local", "CS pivot")
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What sampling a locale gave; leading axes are (chains, draws).
+
+    Attributes
+    ----------
+    ability : (…, J, 2 subsets, 2 queries), logit, against the mean difficulty of the items asked (with a
+        guessing floor: of the population of items)
+    difficulty : (…, I) of CA items, then CS items; None with a guessing floor
+    facet_mean, facet_spread : (…, 2 subsets, 2 queries)
+    correlation : (…, 4, 4)
+    sigma_b : (…, 2)
+    noise : (…, 2) for continuous responses, else None
+    stats : sampler statistics by ArviZ's names, shape (chains, draws)
+    cell_rep, item_rep : replicated totals (chains, R, J, 2, 2) and (chains, R, I) for every `thin`-th draw
+    """
+
+    ability: Array
+    difficulty: Array | None
+    facet_mean: Array
+    facet_spread: Array
+    correlation: Array
+    sigma_b: Array
+    noise: Array | None
+    stats: Mapping[str, NDArray[Any]]
+    cell_rep: Array
+    item_rep: Array
+    thin: int
+
+
+def gap_draws(ability: Array, paired: NDArray[np.bool_]) -> Array:
+    """The three gaps (…, J, 3) from abilities (…, J, 2, 2); NaN where `paired` (2, J) is false."""
+    gap = ability[..., 0] - ability[..., 1]
+    gap = np.where(paired.T, gap, np.nan)
+    return np.concatenate([gap, gap[..., 1:2] - gap[..., :1]], axis=-1)
+
+
+def build_tree(
+    draws: Draws,
+    *,
+    models: NDArray[np.object_],
+    items: tuple[NDArray[np.object_], NDArray[np.object_]],
+    answers: tuple[Array, Array],
+    attrs: Mapping[str, Any],
+) -> xr.DataTree:
+    """Arrange draws as ArviZ groups with named coordinates.
+
+    Parameters
+    ----------
+    answers : of each subset, shape (2J, I_s), NaN where not observed
+    attrs : settings and priors as text or numbers, written to the root and to `posterior`
+    """
+    n_models = len(models)
+    seen = [~np.isnan(a) for a in answers]
+    cells = [np.asarray(s.any(axis=1)) for s in seen]
+    paired = np.array([c[:n_models] & c[n_models:] for c in cells])
+    gaps = gap_draws(draws.ability, paired)
+    known = np.array([p.any() for p in (*paired, paired[0] & paired[1])])
+    mean = np.full((*gaps.shape[:2], 3), np.nan)
+    mean[..., known] = np.nanmean(gaps[..., known], axis=-2)
+    chains, n = draws.ability.shape[:2]
+    coords: dict[str, Any] = {
+        "chain": np.arange(chains),
+        "draw": np.arange(n),
+        "model": models,
+        "subset": np.array(SUBSETS, dtype=object),
+        "query": np.array(QUERIES, dtype=object),
+        "gap": np.array(GAPS, dtype=object),
+        "item": np.concatenate(items),
+        "item_subset": ("item", np.repeat(np.array(SUBSETS, dtype=object), [len(i) for i in items])),
+        "facet": np.array(FACETS, dtype=object),
+        "other_facet": np.array(FACETS, dtype=object),
+    }
+    at = ("chain", "draw")
+    posterior: dict[str, Any] = {
+        "contrast": ((*at, "model", "gap"), gaps),
+        "mean_contrast": ((*at, "gap"), mean),
+        "ability": ((*at, "model", "subset", "query"), draws.ability),
+        "facet_mean": ((*at, "subset", "query"), draws.facet_mean),
+        "facet_spread": ((*at, "subset", "query"), draws.facet_spread),
+        "correlation": ((*at, "facet", "other_facet"), draws.correlation),
+        "sigma_b": ((*at, "subset"), draws.sigma_b),
+    }
+    if draws.difficulty is not None:
+        posterior["difficulty"] = ((*at, "item"), draws.difficulty.astype(np.float32))
+    if draws.noise is not None:
+        posterior["noise"] = ((*at, "subset"), draws.noise)
+    text = {
+        "contrast": "gap of a model",
+        "mean_contrast": "mean gap over models",
+        "ability": "ability, relative to the difficulties of its subset",
+        "facet_mean": "mean ability over models",
+        "facet_spread": "standard deviation of abilities over models",
+        "correlation": "correlation between a model's abilities",
+        "sigma_b": "standard deviation of difficulties",
+        "difficulty": "difficulty of an item",
+        "noise": "standard deviation of a response",
+    }
+    groups = {
+        "posterior": _dataset(posterior, coords, attrs),
+        "sample_stats": _dataset({k: (at, v) for k, v in draws.stats.items()}, coords),
+        "posterior_predictive": _dataset(
+            {
+                "cell_total": ((*at, "model", "subset", "query"), draws.cell_rep),
+                "item_total": ((*at, "item"), draws.item_rep),
+            },
+            coords | {"draw": np.arange(n)[:: draws.thin]},
+        ),
+        "observed_data": _dataset(
+            {
+                "cell_total": (
+                    ("model", "subset", "query"),
+                    _facets([np.nansum(a, axis=1) for a in answers]),
+                ),
+                "item_total": (("item",), np.concatenate([np.nansum(a, axis=0) for a in answers])),
+            },
+            coords,
+        ),
+        "constant_data": _dataset(
+            {
+                "cell_answers": (("model", "subset", "query"), _facets([s.sum(axis=1) for s in seen])),
+                "item_answers": (("item",), np.concatenate([s.sum(axis=0) for s in seen])),
+            },
+            coords,
+        ),
+    }
+    for name, variable in groups["posterior"].data_vars.items():
+        unit = "1" if name == "correlation" else "logit"
+        variable.attrs = {"long_name": text[str(name)], "units": unit}
+    root = xr.Dataset(attrs=dict(attrs))
+    return xr.DataTree.from_dict({"/": root, **{f"/{k}": v for k, v in groups.items()}})
+
+
+def _dataset(
+    variables: Mapping[str, Any], coords: Mapping[str, Any], attrs: Mapping[str, Any] | None = None
+) -> xr.Dataset:
+    """Only the coordinates that the variables have."""
+    used = {d for dims, _ in variables.values() for d in dims}
+    own = {k: v for k, v in coords.items() if k in used or (k == "item_subset" and "item" in used)}
+    return xr.Dataset(variables, coords=own, attrs=dict(attrs or {}))
+
+
+def _facets(by_subset: list[Array]) -> Array:
+    """Values of cells, local of every model then pivot, to shape (J, 2 subsets, 2 queries)."""
+    return np.stack([v.reshape(2, -1).T for v in by_subset], axis=1).astype(np.float64)
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+
+
+def file_names(locales: list[str]) -> dict[str, str]:
+    """File of every locale: its code where that is a safe name on every system, else its number."""
+    taken: set[str] = set()
+    out = {}
+    for k, locale in enumerate(locales):
+        safe = _PLAIN.fullmatch(locale) and len(locale) <= 40 and not _RESERVED.fullmatch(locale)
+        safe = safe and not locale.endswith(
+            "-floor"
+        )  # the ending of names that belong to the other posterior
+        name = f"{locale}.nc" if safe and locale.casefold() not in taken else f"locale_{k}.nc"
+        taken.add(locale.casefold())
+        out[locale] = name
+    return out
+
+
+def partial_path(path: Path, process: int) -> Path:
+    """Where a process writes a posterior file before it is whole."""
+    return path.with_name(f".{path.name}.{process}")
+
+
+def write_tree(tree: xr.DataTree, path: Path) -> None:
+    """Write a posterior file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_path(path, os.getpid())
+    try:
+        tree.to_netcdf(partial, engine="h5netcdf")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_tree(path: Path) -> xr.DataTree:
+    """Read a posterior file into memory.
+
+    Raises
+    ------
+    NotAResult
+    """
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            return tree.load()
+    except DAMAGE as error:
+        raise NotAResult(_damaged(path, error)) from error
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return f"{path} cannot be read ({type(error).__name__}: {error}); fit again."
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A locale's posterior, in memory or in a file."""
+
+    source: xr.DataTree | Path
+
+    def tree(self) -> xr.DataTree:
+        """The ArviZ groups."""
+        return read_tree(self.source) if isinstance(self.source, Path) else self.source
+
+    def variable(self, name: str) -> xr.DataArray:
+        """One variable of the group `posterior`; of a file, nothing else is read."""
+        if not isinstance(self.source, Path):
+            return self.source["posterior"].to_dataset()[name]
+        try:
+            with xr.open_datatree(self.source, engine="h5netcdf") as tree:
+                return tree["posterior"].to_dataset()[name].load()
+        except DAMAGE as error:
+            raise NotAResult(_damaged(self.source, error)) from error
+
+
+def stack_draws(
+    posteriors: Mapping[str, Posterior], name: str, cube: xr.Dataset, *, linked: bool = False
+) -> xr.DataArray:
+    """Draws of a gap or of the abilities of all locales, on one model axis; see `Fit.draws`.
+
+    Parameters
+    ----------
+    cube : the result's cube under one variant; gaps without an estimate there have no draws
+    linked : whether CS gaps are to be put on the CA scale, draw by draw
+    """
+    if name not in (*GAPS, "ability"):
+        raise BadSetting(f"draws of {name!r} are not kept together; choose from {', '.join(GAPS)}, ability.")
+    parts = []
+    for locale, posterior in posteriors.items():
+        if name == "ability":
+            own = posterior.variable("ability")
+        else:
+            own = _gaps(posterior, linked=linked).sel(gap=name, drop=True)
+        own = own.reindex(model=cube["model"].values)
+        if name != "ability":
+            known = cube["estimate"].sel(locale=locale, gap=name, drop=True).notnull()
+            own = own.where(known).transpose(*own.dims)
+        parts.append(own)
+    axis = xr.DataArray(np.array(list(posteriors), dtype=object), dims="locale", name="locale")
+    stacked = xr.concat(parts, dim=axis).rename(name)
+    stacked.attrs = {"long_name": name, "units": "logit"}
+    return stacked
+
+
+def _gaps(posterior: Posterior, *, linked: bool) -> xr.DataArray:
+    """Draws of the gaps; linked ones are local_gap/λ and local_gap/λ − global_gap with every draw's own λ."""
+    gaps = posterior.variable("contrast")
+    if not linked:
+        return gaps
+    spread = posterior.variable("facet_spread").sel(query="pivot", drop=True)
+    ratio = spread.sel(subset="CS", drop=True) / spread.sel(subset="CA", drop=True)
+    one, local = gaps.sel(gap="global_gap", drop=True), gaps.sel(gap="local_gap", drop=True) / ratio
+    return xr.concat([one, local, local - one], dim=gaps["gap"]).transpose(*gaps.dims)

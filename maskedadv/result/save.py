@@ -1,0 +1,201 @@
+"""Result folders: written whole under a temporary name, then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from maskedadv.errors import NotAResult
+from maskedadv.files.folders import check_folder, whole_folder
+from maskedadv.gaps.contrasts import Uncertainty
+from maskedadv.result.draws import DAMAGE, FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
+from maskedadv.result.fit_result import Fit
+from maskedadv.settings import Settings
+
+FORMAT = 1
+
+
+def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
+    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet`, `uncertainty.nc` and (NUTS) `posterior/`.
+
+    The folder appears whole or not at all.
+
+    Raises
+    ------
+    OutputExists
+        It exists and `overwrite` is not given, or it holds something that is no result.
+    """
+    check_output(path, overwrite=overwrite)
+    with whole_folder(path, _is_ours) as partial:
+        fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
+        fit.gaps().to_csv(partial / "gaps.csv", index=False)
+        fit.items.to_parquet(partial / "items.parquet", index=False)
+        models = fit.cube["model"].values
+        _save_uncertainty(fit.uncertainty, models, partial / "uncertainty.nc")
+        for variant, own in fit.variant_uncertainty.items():
+            _save_uncertainty(own, models, partial / _variant_file(variant))
+        if fit.variant_uncertainty:
+            fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
+            fit.links().to_csv(partial / "links.csv", index=False)
+        _save_posteriors(fit.posteriors, partial / POSTERIOR_FOLDER)
+        _save_posteriors(fit.floor_posteriors, partial / FLOOR_FOLDER)
+        text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
+        (partial / "fit.json").write_text(text + "\n", "utf-8")
+    return path.resolve()
+
+
+def _is_ours(name: str) -> bool:
+    """Names that a result folder may hold of our making."""
+    fixed = {
+        "fit.json",
+        "cube.nc",
+        "gaps.csv",
+        "variants.csv",
+        "links.csv",
+        "items.parquet",
+        POSTERIOR_FOLDER,
+        FLOOR_FOLDER,
+    }
+    return name in fixed or name.startswith("uncertainty")
+
+
+def check_output(path: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that may not be written, before any work is done.
+
+    Raises
+    ------
+    OutputExists
+    """
+    check_folder(path, "fit.json", None, overwrite=overwrite)
+
+
+def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
+    """Whether a folder holds the finished result of the same table under the same settings and version."""
+    from maskedadv import __version__
+
+    try:
+        info = json.loads((path / "fit.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    if not isinstance(info, dict):
+        return False
+    wanted = json.loads(json.dumps(asdict(settings)))
+    return bool(
+        info.get("fingerprint") == fingerprint
+        and info.get("settings") == wanted
+        and info.get("maskedadv") == __version__
+    )
+
+
+def load(path: str | Path) -> Fit:
+    """Read a result folder; gives what `maskedadv.fit` returned.
+
+    Raises
+    ------
+    NotAResult
+        The folder is not one that `Fit.save` wrote, or is damaged.
+    """
+    folder = Path(path)
+    if not (folder / "fit.json").is_file():
+        raise NotAResult(
+            f"{folder} is no result folder (it has no fit.json); give the folder that fit wrote."
+        )
+    try:
+        info: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
+        written = info.pop("format")
+        if written != FORMAT:
+            raise NotAResult(f"{folder} has format {written}, this version reads {FORMAT}; fit again.")
+        chosen = dict(info["settings"])
+        chosen["locale"] = None if chosen["locale"] is None else tuple(chosen["locale"])
+        settings = Settings(**chosen)
+        with xr.open_dataset(folder / "cube.nc", engine="h5netcdf") as opened:
+            cube = _as_objects(opened.load())
+        items = pd.read_parquet(folder / "items.parquet")
+        uncertainty = _load_uncertainty(folder / "uncertainty.nc")
+        variants = [str(v) for v in cube["variant"].values[1:]] if "variant" in cube.dims else []
+        others = {v: _load_uncertainty(folder / _variant_file(v)) for v in variants}
+        nuts = settings.method == "nuts"
+        posteriors = _load_posteriors(folder, POSTERIOR_FOLDER, info["locales"]) if nuts else {}
+        floored = nuts and "floor" in variants
+        floor_posteriors = _load_posteriors(folder, FLOOR_FOLDER, info["locales"]) if floored else {}
+    except DAMAGE as error:
+        raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
+    return Fit(settings, cube, items, uncertainty, info, posteriors, others, floor_posteriors)
+
+
+def _as_objects(data: xr.Dataset) -> xr.Dataset:
+    """Text variables come back in whatever string type the library prefers; give them as plain objects."""
+    for name in data.variables:
+        variable = data[name]
+        if variable.dtype.kind in "OUTS":
+            data = (
+                data.assign_coords({name: variable.astype(object)})
+                if name in data.coords
+                else data.assign({name: variable.astype(object)})
+            )
+        data[name].encoding = {}
+    data.encoding = {}
+    return data
+
+
+def _variant_file(variant: str) -> str:
+    return f"uncertainty-{variant.replace('+', '-')}.nc"
+
+
+def _save_uncertainty(uncertainty: dict[str, Uncertainty], models: NDArray[np.object_], path: Path) -> None:
+    """One group per locale, numbered: a language code may hold characters that group names may not."""
+    nodes: dict[str, xr.Dataset] = {}
+    for k, (locale, own) in enumerate(uncertainty.items()):
+        nodes[f"/locale_{k}"] = xr.Dataset(
+            {"values": (("row", "gap", "model"), own.values, {"units": "logit"})},
+            coords={
+                "row": ("row", own.key.astype(object)),
+                "gap": ("gap", np.array(["global_gap", "local_gap"], dtype=object)),
+                "model": ("model", models),
+            },
+            attrs={"locale": locale, "kind": own.kind},
+        )
+    encoding = {name: {"values": {"zlib": True, "complevel": 1}} for name in nodes}
+    xr.DataTree.from_dict(nodes).to_netcdf(path, engine="h5netcdf", encoding=encoding)
+
+
+def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
+    out = {}
+    with xr.open_datatree(path, engine="h5netcdf") as tree:
+        for k in range(len(tree.children)):
+            node = tree[f"locale_{k}"].to_dataset()
+            key = np.asarray(node["row"].values, dtype=object)
+            out[str(node.attrs["locale"])] = Uncertainty(str(node.attrs["kind"]), key, node["values"].values)
+    return out
+
+
+def _save_posteriors(posteriors: dict[str, Posterior], folder: Path) -> None:
+    """One ArviZ file per locale; files that exist already are linked, where the system can."""
+    names = file_names(list(posteriors))
+    for locale, posterior in posteriors.items():
+        if isinstance(posterior.source, Path):
+            folder.mkdir(exist_ok=True)
+            try:
+                os.link(posterior.source, folder / names[locale])
+            except OSError:
+                shutil.copyfile(posterior.source, folder / names[locale])
+        else:
+            write_tree(posterior.source, folder / names[locale])
+
+
+def _load_posteriors(folder: Path, name: str, locales: list[str]) -> dict[str, Posterior]:
+    """Posteriors stay in their files until they are asked for."""
+    files = file_names(locales)
+    missing = [file for file in files.values() if not (folder / name / file).is_file()]
+    if missing:
+        raise NotAResult(f"{folder} lacks {name}/{missing[0]}; fit again.")
+    return {k: Posterior(folder.absolute() / name / file) for k, file in files.items()}

@@ -1,0 +1,93 @@
+"""Runs that take long keep what is finished: a folder beside the output, completed by the same command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from maskedadv import __version__
+from maskedadv.errors import OutputExists
+from maskedadv.result.draws import FLOOR_FOLDER
+from maskedadv.settings import Settings
+
+
+def unfinished_folder(output: Path) -> Path:
+    """Where a run that will write `output` keeps its finished locales."""
+    output = output.absolute()
+    return output.with_name(f"{output.name}.unfinished")
+
+
+def open_unfinished(
+    output: Path, fingerprint: str, settings: Settings, engine: str, *, overwrite: bool
+) -> Path:
+    """Make the folder, or take up the one that the same run left behind.
+
+    Raises
+    ------
+    OutputExists
+        It holds another run, and `overwrite` is not given; it is not of our making; it cannot be written.
+    """
+    folder = unfinished_folder(output)
+    _require_ours(folder)
+    own = {
+        "maskedadv": __version__,
+        "engine": engine,
+        "fingerprint": fingerprint,
+        "settings": asdict(settings),
+    }
+    text = json.dumps(own, indent=1, ensure_ascii=False)
+    note = folder / "run.json"
+    if os.path.isdir(folder):
+        try:
+            same = json.loads(note.read_text("utf-8")) == json.loads(text)
+        except (OSError, ValueError):
+            same = False
+        if same and not overwrite:
+            return folder
+        if not overwrite:
+            raise OutputExists(
+                f"{folder} holds the finished locales of another, interrupted run; run that command again to "
+                "complete it, give --overwrite to drop it, or another folder."
+            )
+        shutil.rmtree(folder)
+    try:
+        folder.mkdir(parents=True)
+        partial = folder / f".run.json.{os.getpid()}"
+        partial.write_text(text, "utf-8")
+        os.replace(partial, note)
+    except OSError as error:
+        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
+    return folder
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse a folder that somebody else made: it would be filled, and removed at the end."""
+    if not os.path.lexists(folder):
+        return
+    try:
+        strange = [p.name for p in folder.iterdir() if not _is_ours(p)]
+    except OSError:
+        strange = [folder.name]
+    if strange:
+        raise OutputExists(
+            f"{folder} is where a long run keeps its finished locales, but holds something else "
+            f"({strange[0]!r}); move it, or give another output folder."
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a run makes files of this name there, whole or (hidden) not yet."""
+    name = path.name
+    if name.startswith("."):
+        name = name[1:].rpartition(".")[0]
+    return name == "run.json" or name.endswith(".nc") or path.name == FLOOR_FOLDER
+
+
+def close_unfinished(output: Path, *, keep_results: bool) -> None:
+    """Remove the folder: with everything, or (`keep_results`) only if no locale is finished in it."""
+    folder = unfinished_folder(output)
+    if not (keep_results and any(folder.glob("*.nc"))):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,228 @@
+"""Sampling done elsewhere: write what CmdStan needs for a locale, read the Stan CSV files that it gave."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from maskedadv.design.accuracy_filter import apply_floor
+from maskedadv.design.blocks import Block, build_block, observed_values, require_shared_items
+from maskedadv.design.logits import rated_values
+from maskedadv.engines import Chains
+from maskedadv.engines.cmdstan import read_chains
+from maskedadv.engines.stan_files import program_text
+from maskedadv.errors import BadSetting, NotAResult, OutputExists
+from maskedadv.fitting import run
+from maskedadv.gaps.variants import wanted_floor
+from maskedadv.responses import Responses
+from maskedadv.result.draws import FLOOR_FOLDER, Posterior, file_names, write_tree
+from maskedadv.result.fit_result import Fit
+from maskedadv.sampling.layout import Layout, build_layout
+from maskedadv.sampling.locales import floors_of, make_task
+from maskedadv.sampling.same_density import density_spread
+from maskedadv.sampling.sample import Plan, finish, make_plan
+from maskedadv.settings import Settings
+
+Array = NDArray[np.float64]
+
+_PROGRAM_OF = (
+    ("noise", "facet_crm", "joint"),
+    ("difficulty_ca", "facet_binary", "joint"),
+    ("ability", "facet_binary_marginal", "marginal"),
+)
+
+
+def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[Path]:
+    """Write program, data and starting values of every locale for CmdStan.
+
+    Returns
+    -------
+    One folder per locale, with `<program>.stan` (self-contained), `data.json` and `inits_1.json`, ...; and
+    where the settings give items a guessing floor, one more per locale for the program with it.
+
+    Raises
+    ------
+    OutputExists
+        The place cannot be written.
+    """
+    locales = list(settings.locale or [])
+    stems = {k: Path(v).stem for k, v in file_names(locales).items()}
+    chance = wanted_floor(responses, settings)
+    out = []
+    for locale in locales:
+        layout, floors = _layout(responses, settings, locale, chance)
+        task = make_task(layout, settings, "embedded")
+        out.append(_write_plan(make_plan(task), folder / stems[locale]))
+        if floors is not None:
+            plan = make_plan(replace(task, chance=floors))
+            out.append(_write_plan(plan, folder / f"{stems[locale]}-floor"))
+    return out
+
+
+def _write_plan(plan: Plan, folder: Path) -> Path:
+    import cmdstanpy
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # What an earlier export wrote would be taken for this one's: its program, or more chains than now.
+        for old in (*folder.glob("facet_*.stan"), *folder.glob("inits_*.json")):
+            old.unlink()
+    except OSError as error:
+        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
+    (folder / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
+    cmdstanpy.write_stan_json(str(folder / "data.json"), plan.data)
+    for k, values in enumerate(plan.inits, 1):
+        cmdstanpy.write_stan_json(str(folder / f"inits_{k}.json"), values)
+    return folder
+
+
+def read_stan(
+    responses: Responses, settings: Settings, files: Sequence[Path], floor_files: Sequence[Path] = ()
+) -> Fit:
+    """A result from the Stan CSV files of one locale's chains, sampled from `write_stan`'s output.
+
+    Parameters
+    ----------
+    settings : as they were for `write_stan`, with one locale
+    files, floor_files : chains of the program without, and of the one with the guessing floor; without the
+        latter the result has no `floor` variant
+
+    Raises
+    ------
+    NotAResult
+        A file is no Stan CSV, holds draws of another program, or of another table.
+    """
+    (locale,) = settings.locale or ("",)
+    if not floor_files:
+        settings = replace(settings, guessing="none")
+    chance = wanted_floor(responses, settings)
+    if floor_files and chance is None:
+        raise BadSetting(
+            "draws of the program with the floor need each item's number of options: give --options, "
+            "--guessing, or a table with a column n_options."
+        )
+    layout, floors = _layout(responses, settings, locale, chance)
+    settings, tree = _finished(layout, settings, files, None)
+    with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
+        name = file_names([locale])[locale]
+        write_tree(tree, Path(temporary) / name)
+        if floor_files:
+            _, floor_tree = _finished(layout, settings, floor_files, floors)
+            write_tree(floor_tree, Path(temporary) / FLOOR_FOLDER / name)
+        result = run(responses, settings, folder=Path(temporary))
+        posteriors = {locale: Posterior(tree)}
+        floored = {locale: Posterior(floor_tree)} if floor_files else {}
+    return replace(result, posteriors=posteriors, floor_posteriors=floored)
+
+
+def _finished(
+    layout: Layout, settings: Settings, files: Sequence[Path], floors: tuple[Array, Array] | None
+) -> tuple[Settings, xr.DataTree]:
+    """The settings as the files tell them, and the posterior."""
+    chains, fit = _read(files)
+    config = fit.metadata.cmdstan_config
+    if str(config.get("model", "")).startswith("facet_floor") != (floors is not None):
+        which = "without" if floors is not None else "with"
+        raise NotAResult(
+            f"{files[0]} holds draws of the program {which} the guessing floor; files of the program with it "
+            "go to --floor-csv, and only those."
+        )
+    found = [(p, e) for column, p, e in _PROGRAM_OF if column in chains.variables]
+    if not found:
+        raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
+    program, estimator = found[0] if floors is None else ("facet_floor", settings.estimator)
+    if (program == "facet_crm") != (settings.response == "crm"):
+        raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
+    n_chains, n_draws = chains.stats["lp"].shape
+    settings = replace(
+        settings,
+        chains=n_chains,
+        draws=n_draws,
+        warmup=int(config.get("num_warmup", settings.warmup)),
+        adapt_delta=float(config.get("delta", settings.adapt_delta)),
+        max_treedepth=int(config.get("max_depth", settings.max_treedepth)),
+        estimator=estimator,
+    )
+    task = replace(
+        make_task(layout, settings, "cmdstan"),
+        marginal_at_any_cost=estimator == "marginal",
+        chance=floors,
+    )
+    plan = make_plan(task)
+    _must_match(chains, plan, program, layout, files)
+    _must_agree(chains, plan, files, int(config.get("sig_figs", 0)))
+    version = ".".join(str(config.get(f"stan_version_{k}", "?")) for k in ("major", "minor", "patch"))
+    return settings, finish(task, plan, chains, f"CmdStan {version}, imported")
+
+
+def _layout(
+    responses: Responses, settings: Settings, locale: str, chance: Array | None
+) -> tuple[Layout, tuple[Array, Array] | None]:
+    """A locale's layout, and the floors of its items."""
+    values = observed_values(responses, settings.response)
+    require_shared_items(responses, values, [locale], settings.pivot)
+    rated = rated_values(responses, settings.response)
+    keep, _ = apply_floor(responses, rated, [locale], settings.pivot, settings.min_accuracy)
+    blocks: dict[int, Block] = {}
+    for subset in (0, 1):
+        block = build_block(
+            responses, values, subset=subset, locales=[locale], pivot=settings.pivot, keep_model=keep
+        )
+        if block is not None:
+            blocks[subset] = block
+    layout = build_layout(responses, blocks, locale, settings.pivot)
+    return layout, None if chance is None else floors_of(blocks, chance)
+
+
+def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
+    import cmdstanpy
+
+    logger = logging.getLogger("cmdstanpy")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        fit = cmdstanpy.from_csv([str(f) for f in files], method="sample")
+        return read_chains(fit), fit
+    except (ValueError, OSError, RuntimeError, AttributeError, KeyError) as error:
+        raise NotAResult(f"{files[0]}: not Stan CSV files of one sampler run ({error}).") from error
+    finally:
+        logger.setLevel(before)
+
+
+def _must_match(chains: Chains, plan: Plan, program: str, layout: Layout, files: Sequence[Path]) -> None:
+    """Refuse arrays of other shapes, and the same chain given twice."""
+    wanted: dict[str, tuple[int, ...]] = {"ability": (len(layout.models), 4)}
+    if program in ("facet_binary", "facet_crm"):
+        wanted |= {"difficulty_ca": (plan.data["I_ca"],), "difficulty_cs": (plan.data["I_cs"],)}
+    for name, shape in wanted.items():
+        got = chains.variables[name].shape[2:] if name in chains.variables else None
+        if got != shape:
+            raise NotAResult(
+                f"{files[0]} holds draws of another table: '{name}' has the shape {got}, these answers need "
+                f"{shape}; give the table, --min-accuracy and --locale of the run."
+            )
+    if not np.isfinite(chains.stats["lp"]).all():
+        raise NotAResult(f"{files[0]}: some draws have no finite log density; the run is damaged.")
+    lp = chains.stats["lp"]
+    twice = [k for k in range(1, len(lp)) if (lp[:k] == lp[k]).all(axis=1).any()]
+    if twice:
+        raise NotAResult(f"chain {twice[0] + 1} has the same draws as one before it; give every chain once.")
+
+
+def _must_agree(chains: Chains, plan: Plan, files: Sequence[Path], digits: int) -> None:
+    """Refuse draws whose log densities, but for a constant, are not those of these answers and priors."""
+    spread, rounding = density_spread(chains, plan, digits)
+    if not spread <= 0.01 + rounding:
+        raise NotAResult(
+            f"{files[0]} holds draws of another table or of other options: their log densities differ from "
+            f"those of these answers by amounts that vary by {spread:.3g}; give the table, --locale, "
+            "--min-accuracy, --prior, --response and --options of the run."
+        )

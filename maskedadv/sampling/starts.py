@@ -1,0 +1,148 @@
+"""Where chains start: moment estimates, jittered.
+
+Warmup from random starts costs three times more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from maskedadv.maximum_likelihood.block_estimate import start_abilities
+
+Array = NDArray[np.float64]
+
+_SHRINK = (16 * np.sqrt(3) / (15 * np.pi)) ** 2
+"""A logit averaged over a normal of variance v is flatter by sqrt(1 + _SHRINK v) (Zeger et al. 1988)."""
+
+UNKNOWN = 100.0
+"""Error variance of abilities without answers."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A rough estimate of one subset.
+
+    Attributes
+    ----------
+    ability : shape (2J,); cells without answers get the mean of the others
+    difficulty : shape (I,), sums to zero
+    variance : shape (2,), error variance of a typical local and of a typical pivot ability
+    sigma : sd of the difficulties
+    noise : sd of a response around ability − difficulty (continuous responses), else 1
+    """
+
+    ability: Array
+    difficulty: Array
+    variance: Array
+    sigma: float
+    noise: float
+
+
+def rough(answers: Array, *, continuous: bool) -> Start:
+    """Rough estimates from row and column means of one subset, shape (2J, I)."""
+    if not answers.shape[1]:
+        return Start(np.zeros(len(answers)), np.zeros(1), np.full(2, UNKNOWN), 1.0, 1.0)
+    seen = ~np.isnan(answers)
+    has = seen.any(axis=1)
+    if continuous:
+        filled = np.where(seen, answers, 0.0)
+        row = filled.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
+        column = np.where(seen, answers - row[:, None], 0.0).sum(axis=0) / seen.sum(axis=0)
+        ability = row + column.mean()
+        difficulty = column.mean() - column
+        residual = answers - ability[:, None] + difficulty
+        noise = float(np.clip(np.nanstd(residual), 0.1, 50.0))
+        error = noise**2 / np.maximum(seen.sum(axis=1), 1)
+        sigma = float(np.clip(difficulty.std(), 0.05, 20.0))
+    else:
+        cell, item = start_abilities(answers), -start_abilities(answers.T)
+        count = seen.sum(axis=0)
+        p = (np.where(seen, answers, 0.0).sum(axis=0) + 0.5) / (count + 1.0)
+        flat = max(float(item.var()) - float(np.mean(1.0 / ((count + 1.0) * p * (1.0 - p)))), 0.05)
+        spread = float(cell[has].var()) if has.any() else 0.0
+        sigma = float(np.clip(np.sqrt(flat * (1 + _SHRINK * spread)), 0.1, 8.0))
+        ability = cell * flattened(sigma)
+        error = flattened(sigma) ** 2 / ((seen.sum(axis=1) + 1.0) * expit(cell) * expit(-cell))
+        difficulty, noise = (item - item.mean()) * np.sqrt(1 + _SHRINK * spread), 1.0
+    ability = np.where(has, ability, ability[has].mean() if has.any() else 0.0)
+    error = np.where(has, error, np.nan).reshape(2, -1)
+    variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in error])
+    return Start(ability, difficulty - difficulty.mean(), variance, sigma, noise)
+
+
+def flattened(sigma: float) -> float:
+    """How much a cell's ability exceeds the logit of its accuracy when difficulties have this sd."""
+    return float(np.sqrt(1 + _SHRINK * sigma**2))
+
+
+def at_sigma(start: Start, sigma: float) -> Start:
+    """The same start under another sd of the difficulties."""
+    factor = flattened(sigma) / flattened(start.sigma)
+    return replace(start, ability=start.ability * factor, variance=start.variance * factor**2, sigma=sigma)
+
+
+def rough_departures(starts: tuple[Start, Start]) -> tuple[Array, Array]:
+    """Departures of abilities from their facet's mean, shape (4, J), and their error variances (4,)."""
+    ability = np.concatenate([s.ability.reshape(2, -1) for s in starts])
+    return ability - ability.mean(axis=1, keepdims=True), np.concatenate([s.variance for s in starts])
+
+
+def rough_partial(departure: Array, variance: Array) -> Array:
+    """Inverse hyperbolic tangents of the facets' partial correlations, noise taken out, shape (6,).
+
+    Only roughly: with few models they are drawn towards zero, and none is taken for more than 0.987.
+    """
+    n = departure.shape[1]
+    if n < 3:
+        return np.zeros(6)
+    covariance = np.cov(departure) - np.diag(variance)
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.2 * departure.var(axis=1) + 1e-6))
+    matrix = np.clip(covariance / np.outer(scale, scale), -0.99, 0.99)
+    np.fill_diagonal(matrix, 1.0)
+    values, vectors = np.linalg.eigh(matrix)
+    matrix = (vectors * np.maximum(values, 1e-3)) @ vectors.T
+    matrix = matrix / np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
+    root = np.linalg.cholesky((n * matrix + 3.0 * np.eye(4)) / (n + 3.0))
+    out = []
+    for i in range(1, 4):
+        left = 1.0
+        for j in range(i):
+            y = np.clip(np.arctanh(np.clip(root[i, j] / left, -0.999, 0.999)), -2.5, 2.5)
+            out.append(y)
+            left /= np.cosh(y)
+    return np.array(out)
+
+
+def jittered(
+    program: str, starts: tuple[Start, Start], *, seed: int, chains: int
+) -> list[dict[str, Array | float]]:
+    """Starting values of a program's parameters, one set a chain, on the constrained scale."""
+    departure, variance = rough_departures(starts)
+    partial = rough_partial(departure, variance)
+    mean = np.array([s.ability.reshape(2, -1).mean(axis=1) for s in starts])
+    spread = departure.std(axis=1) if departure.shape[1] > 1 else np.full(4, 0.5)
+    out: list[dict[str, Array | float]] = []
+    for chain in range(chains):
+        rng = np.random.default_rng([seed, chain])
+        standard = rng.normal(0.0, 0.5, departure.shape)
+        values: dict[str, Array | float] = {
+            "level": mean.mean(axis=1) + rng.normal(0.0, 0.2, 2),
+            "gap": mean[:, 0] - mean[:, 1] + rng.normal(0.0, 0.2, 2),
+            "standard": standard - standard.mean(axis=1, keepdims=True),
+            "facet_offset": rng.normal(0.0, 0.5, 4),
+            "log_spread": np.log(np.clip(spread, 0.2, 5.0)) + rng.normal(0.0, 0.2, 4),
+            "partial": partial + rng.normal(0.0, 0.1, 6),
+            "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
+        }
+        if program in ("facet_binary", "facet_crm"):
+            for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
+                b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
+                values[name] = b - b.mean()
+        if program == "facet_crm":
+            values["log_noise"] = np.log([s.noise for s in starts]) + rng.normal(0.0, 0.1, 2)
+        out.append(values)
+    return out

@@ -1,0 +1,1 @@
+"""Numbers and names in words, and plain text for terminals."""

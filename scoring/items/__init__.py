@@ -1,0 +1,1 @@
+"""Multiple-choice items: one schema, read from public sets."""

@@ -1,0 +1,1 @@
+"""Work off what there is to score: units, files of answers, jobs."""

@@ -1,0 +1,224 @@
+"""Work off units: a model is loaded once for all its pieces; what fails is recorded, and the rest goes on."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import multiprocessing
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from maskedadv.errors import BadSetting, PackageMissing
+from maskedadv.scoring.endpoints.settings import ApiSettings
+from maskedadv.scoring.launch.plan import Unit, fingerprint, stored
+from maskedadv.scoring.launch.store import answer_path, table_of, write_answers, write_whole
+
+ERRORS = "_errors"
+Identities = Mapping[str, Mapping[str, Any]]
+
+
+def identify_units(
+    units: Sequence[Unit], out: Path, report: Callable[[str], None]
+) -> dict[str, dict[str, Any]]:
+    """The models' parts of the fingerprint, by model; a model that has none is recorded as failed.
+
+    Raises
+    ------
+    BadSetting, PackageMissing
+        What is wrong with every model alike.
+    """
+    found = {}
+    for unit in units:
+        try:
+            found[unit.model] = backend_of(unit).identify(unit.settings)
+        except (BadSetting, PackageMissing):
+            raise
+        except Exception as error:
+            _fail(out, unit, error, report)
+    return found
+
+
+def largest_first(units: Sequence[Unit]) -> list[Unit]:
+    """Models by their number of parameters, so that the longest work is not begun last."""
+    return sorted(units, key=lambda unit: -backend_of(unit).parameters(unit.settings))
+
+
+def run_units(
+    units: Sequence[Unit],
+    identities: Identities,
+    out: Path,
+    report: Callable[[str], None],
+    gpus: int = 1,
+    *,
+    again: bool = False,
+) -> list[str]:
+    """Score all units that are not done, in their order.
+
+    Parameters
+    ----------
+    identities
+        From `identify_units`; units without one count as failed.
+    gpus
+        Processes at a time, each with a GPU of its own; 1 works in this process.
+    again
+        Whether pieces with answers that failed for passing reasons (a server, memory) are done anew.
+
+    Returns
+    -------
+    Names of the models that failed. Why is in the folder `_errors`.
+    """
+    failed = [unit.model for unit in units if unit.model not in identities]
+    ready = [unit for unit in units if unit.model in identities]
+    if gpus <= 1:
+        done = [run_unit(unit, identities[unit.model], out, report, again=again) for unit in ready]
+        return failed + [unit.model for unit, good in zip(ready, done, strict=True) if not good]
+    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
+    for unit in ready:
+        waiting.put(unit)
+
+    def serve(gpu: int) -> None:
+        while True:
+            try:
+                unit = waiting.get_nowait()
+            except queue.Empty:
+                return
+            worker = multiprocessing.get_context("spawn").Process(
+                target=_on_gpu, args=(gpu, unit, identities[unit.model], out, again)
+            )
+            worker.start()
+            worker.join()
+            if worker.exitcode:
+                failed.append(unit.model)
+                if worker.exitcode < 0:
+                    record_failure(out, unit, f"The process was ended by signal {-worker.exitcode}.")
+
+    threads = [threading.Thread(target=serve, args=(gpu,)) for gpu in range(gpus)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failed
+
+
+def run_unit(
+    unit: Unit,
+    identity: Mapping[str, Any],
+    out: Path,
+    report: Callable[[str], None],
+    *,
+    again: bool = False,
+) -> bool:
+    """Score what is missing of one unit; False if it failed, which is recorded."""
+    try:
+        score_unit(unit, identity, out, report, again=again)
+    except Exception as error:  # whatever happens to one model, the others go on
+        _fail(out, unit, error, report)
+        return False
+    _error_path(out, unit).unlink(missing_ok=True)
+    return True
+
+
+def score_unit(
+    unit: Unit,
+    identity: Mapping[str, Any],
+    out: Path,
+    report: Callable[[str], None],
+    *,
+    again: bool = False,
+) -> None:
+    """Score what is missing of one unit."""
+    backend = backend_of(unit)
+    tables = stored(out, unit, identity)
+    missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
+    if not missing:
+        return
+    prepare, ask = backend.start(unit.model, unit.settings, [unit.pieces[k] for k in missing], report)
+    with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
+        prepared = ahead.submit(prepare, unit.pieces[missing[0]])
+        for n, k in enumerate(missing):
+            piece, ready = unit.pieces[k], prepared.result()
+            if n + 1 < len(missing):
+                prepared = ahead.submit(prepare, unit.pieces[missing[n + 1]])
+            table = table_of(unit.model, piece.items, ask(piece, ready))
+            key = fingerprint(unit, piece, identity)
+            write_answers(answer_path(out, key), table, key)
+
+
+def backend_of(unit: Unit) -> Any:
+    """The module that reaches the unit's model: it has `identify` and `start`.
+
+    Raises
+    ------
+    PackageMissing
+    """
+    name = (
+        "maskedadv.scoring.endpoints.ask"
+        if isinstance(unit.settings, ApiSettings)
+        else "maskedadv.scoring.models.unit"
+    )
+    try:
+        return importlib.import_module(f"maskedadv.scoring.{name}")
+    except ModuleNotFoundError as error:
+        raise PackageMissing(
+            f"scoring needs the package {error.name!r}; install with: pip install 'maskedadv[scoring]'."
+        ) from error
+
+
+def read_errors(out: Path) -> dict[str, str]:
+    """Why models failed, by model."""
+    found = {}
+    for path in sorted((out / ERRORS).glob("*.json")):
+        record = json.loads(path.read_text("utf-8"))
+        found[record["model"]] = record["error"]
+    return found
+
+
+def _passing(table: pa.Table) -> bool:
+    """Whether answers are missing for reasons that may have passed."""
+    return any(map(may_pass, table["reason"].to_pylist()))
+
+
+def may_pass(reason: str) -> bool:
+    """Whether an answer that is missing for this reason may be had at another time."""
+    return reason.startswith("api_") or reason == "out_of_memory"
+
+
+def _on_gpu(gpu: int, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    os.environ["CUDA_VISIBLE_DEVICES"] = visible[gpu] if len(visible) > gpu and visible[gpu] else str(gpu)
+
+    def report(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    done = run_unit(unit, identity, out, report, again=again)
+    raise SystemExit(0 if done else 1)
+
+
+def _error_path(out: Path, unit: Unit) -> Path:
+    return out / ERRORS / f"{quote(unit.model, safe='')[-120:]}.json"
+
+
+def _fail(out: Path, unit: Unit, error: Exception, report: Callable[[str], None]) -> None:
+    report(f"{unit.model} failed: {type(error).__name__}: {error}")
+    try:
+        record_failure(out, unit, "".join(traceback.format_exception(error)))
+    except OSError as second:  # what keeps answers from being written keeps this from it, too
+        report(f"This cannot be recorded in {out / ERRORS} ({second.strerror or second}).")
+
+
+def record_failure(out: Path, unit: Unit, text: str) -> None:
+    """Write down why a model failed, for `read_errors`."""
+    path = _error_path(out, unit)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = json.dumps({"model": unit.model, "error": text}, ensure_ascii=False, indent=1)
+    write_whole(path, lambda partial: partial.write_text(content, "utf-8"))

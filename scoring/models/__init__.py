@@ -1,0 +1,1 @@
+"""Hugging Face models: log-probabilities of options."""

@@ -1,0 +1,1 @@
+"""Which option a written answer states."""
