@@ -26,7 +26,7 @@ from maskedadv.scoring.launch.plan import Piece
 from maskedadv.scoring.launch.progress import Progress
 from maskedadv.scoring.launch.store import Answer
 from maskedadv.scoring.prompts.prompts import Rendered
-from maskedadv.scoring.reading.extract import extract
+from maskedadv.scoring.reading.read import read_answer
 
 # Why an answer is missing; `maskedadv.scoring.endpoints.request` has the reasons that an endpoint gives.
 NOT_STATED = "no_answer_stated"
@@ -191,10 +191,18 @@ def _read(response: Any, settings: ApiSettings, item: Item, rendered: Rendered) 
         said = ""
     if not isinstance(said, str):
         raise TypeError("the answer is no text")
-    chosen = extract(said, len(item.options), item.language)
-    if chosen is None:
+    reading = read_answer(
+        said,
+        len(item.options),
+        item.language,
+        letters=[forms[-1].strip() for forms in rendered.options],
+        option_texts=item.options,
+        cue=rendered.prompt.rsplit("\n", 1)[-1],
+        finish_reason=choice.finish_reason,
+    )
+    if reading.option is None:
         return Answer(reason=CUT_OFF if choice.finish_reason == "length" else NOT_STATED, said=said)
-    return Answer(chosen=chosen, said=said)
+    return Answer(chosen=reading.option, said=said)
 
 
 def _top(choice: Any, chat: bool) -> dict[str, float]:

@@ -20,7 +20,7 @@ from maskedadv.scoring.importers.labels import choose_subset
 from maskedadv.scoring.importers.lighteval_files import find_details
 from maskedadv.scoring.importers.outcomes import Outcome, from_choice, from_logprobs, is_bfloat16
 from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
-from maskedadv.scoring.reading.extract import extract
+from maskedadv.scoring.reading.read import read_answer
 
 # Leaves only: whole columns hold every token of the prompt.
 _FLAT = ("choices", "gold_index", "predictions", "metrics", "specifics", "example", "full_prompt")
@@ -140,7 +140,8 @@ def _outcome(answer: _Answer, rule: m.TaskRule, language: str, where: str) -> Ou
     if len(choices) > 26 and not answer.logprobs:
         raise WrongFormat(f"{where}: {len(choices)} options have no letters; map `correct` to a metric.")
     if not answer.logprobs:
-        return from_choice(extract(answer.text or "", len(choices), language), right, len(choices))
+        reading = read_answer(answer.text or "", len(choices), language, option_texts=list(map(str, choices)))
+        return from_choice(reading.option, right, len(choices))
     if len(answer.logprobs) not in {len(choices), 2 * len(choices)}:
         raise BrokenLog(f"{where}: {len(choices)} options, {len(answer.logprobs)} log-probabilities.")
     return from_logprobs(answer.logprobs[: len(choices)], right)  # the rest is without the question

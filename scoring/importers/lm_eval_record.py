@@ -10,7 +10,7 @@ from maskedadv.errors import BadMapping, BrokenLog
 from maskedadv.scoring.importers.mapping import TaskRule
 from maskedadv.scoring.importers.outcomes import Outcome, from_choice, from_logprobs
 from maskedadv.scoring.importers.targets import Case, right_options
-from maskedadv.scoring.reading.extract import extract
+from maskedadv.scoring.reading.read import read_answer
 
 _MOST_OPTIONS = 1000
 _LETTERED = (
@@ -95,8 +95,8 @@ def outcome(
             )
         return from_logprobs(scored.logprobs, right_options(record["target"], scored.texts, reading))
     texts = _written_options(record["doc"], rule, where)
-    stated = extract(_answer(record, where), len(texts), language)
-    return from_choice(stated, right_options(record["target"], texts, reading), len(texts))
+    stated = read_answer(_answer(record, where), len(texts), language, option_texts=texts)
+    return from_choice(stated.option, right_options(record["target"], texts, reading), len(texts))
 
 
 def case(
