@@ -18,13 +18,14 @@ from maskedadv.errors import BadSetting
 from maskedadv.gaps.variants import wanted_floor
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.estimators import estimate_blocks
-from maskedadv.responses import SUBSETS, Responses, read_responses
+from maskedadv.responses import Responses, read_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.draws import FLOOR_FOLDER, Posterior
 from maskedadv.result.fit_result import Fit
 from maskedadv.sampling.locales import estimate_locales
 from maskedadv.sampling.priors import Priors
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import SUBSETS
 
 Progress = Callable[[str], None]
 

@@ -15,9 +15,10 @@ from maskedadv.reports.words import chance, interval_text, percent, plural, side
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
 from maskedadv.summaries.joint import ALL_LOCALES
+from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE, gap_titles
 
-NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
-ASKS = {"global_gap": "proficiency", "local_gap": "local questions", "knowledge_gap": "access"}
+NAMES = gap_titles()
+ASKS = {gap.name: gap.short for gap in GAP_TABLE}
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def not_surviving(fit: Fit) -> dict[str, list[str]]:
     if len(fit.variants) < 2:
         return {}
     means = summaries.variant_means(fit)
-    means = means[(means["gap"] == "knowledge_gap") & means["estimate"].notna()]
+    means = means[(means["gap"] == KNOWLEDGE) & means["estimate"].notna()]
     out: dict[str, list[str]] = {}
     for locale, own in means.groupby("locale", sort=False):
         sides = {str(row["variant"]): side(row) for row in own.to_dict(orient="records")}
@@ -94,7 +95,7 @@ def by_locale(
 
 def _unlike(known: NDArray[np.bool_]) -> str:
     """A warning where the three means are not over the same cells, and so do not add up."""
-    counts = known.reshape(-1, 3).sum(axis=0)
+    counts = known.reshape(-1, len(GAPS)).sum(axis=0)
     if len(set(counts)) == 1:
         return ""
     listed = ", ".join(f"{NAMES[gap]} {n}" for gap, n in zip(NAMES, counts, strict=True))
@@ -103,15 +104,15 @@ def _unlike(known: NDArray[np.bool_]) -> str:
 
 def share_sentence(fit: Fit) -> str:
     """How many of all cells are positive, and within what bounds the true share lies; '' for one cell."""
-    rows = summaries.sign_shares(fit).tail(3).to_dict(orient="records")
-    if rows[-1]["known"] < 2:
+    rows = summaries.sign_shares(fit).tail(len(GAPS)).to_dict(orient="records")
+    last = next(r for r in rows if r["gap"] == KNOWLEDGE)
+    if last["known"] < 2:
         return ""
     parts = [
         f"{NAMES[str(r['gap'])]} in {r['positive']} of {r['known']} ({percent(r['share_positive'])}), "
         f"clearly in {r['clearly_positive']} and clearly negative in {r['clearly_negative']}"
         for r in rows
     ]
-    last = rows[-1]
     level = f"{100 * fit.settings.level:g}%"
     return (
         f"Positive gaps over all models and locales: {'; '.join(parts)}. With {level} confidence for all "
@@ -140,7 +141,7 @@ def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note:
             chance(rows[gap]["p_positive"]),
             {1: "above", -1: "below", 0: ""}[side(rows[gap])],
         )
-        for gap in ("local_gap", "global_gap", "knowledge_gap")
+        for gap in ("local_gap", *(g for g in GAPS if g != "local_gap"))
     )
     words = verdict(rows["global_gap"], rows["local_gap"], rows["knowledge_gap"], pivot)
     return Answer(title, words + but, lines, note)

@@ -9,8 +9,8 @@ import pandas as pd
 
 from maskedadv.reports.words import interval_text, p_value, percent, plural, side, signed
 from maskedadv.result.fit_result import Fit
+from maskedadv.vocabulary import GAPS, KNOWLEDGE
 
-KNOWLEDGE = "knowledge_gap"
 HOME = (
     "Mean gap of the models from the locale's home less that of all others, on that locale. Models of "
     "unknown origin count on neither side. Intervals are of the difference: noise that all models share "
@@ -69,7 +69,7 @@ def advantage(by: str, pivot: str) -> str:
 
 def heatmap(shares: pd.DataFrame) -> str:
     """How to read the heat map, and the shares of positive cells."""
-    overall = shares.tail(3)
+    overall = shares.tail(len(GAPS))
     words = [
         f"{row['gap'].replace('_', ' ')} {row['positive']} of {row['known']} "
         f"({percent(row['share_positive'])}), clearly {row['clearly_positive']}, "

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.reports.words import MINUS, interval_text, p_value, signed
+from maskedadv.vocabulary import gap_titles
 
-GAP_NAMES = {"global_gap": "global gap", "local_gap": "local gap", "knowledge_gap": "knowledge gap"}
+GAP_NAMES = gap_titles()
 _P_VALUES = {"p", "spearman_p", "p_f", "p_value"}
 _SHARES = ("share_", "accuracy")
 _HIDDEN = {"note"}

@@ -27,12 +27,6 @@ DIVERGING = ("#b35806", "#e08214", "#fdb863", "#f7f7f7", "#92c5de", "#4393c3", "
 CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#6b6b6b")
 """After Okabe and Ito; the last one is for "other"."""
 
-GAP_TITLES = {
-    "global_gap": "Global gap: proficiency",
-    "local_gap": "Local gap: both together",
-    "knowledge_gap": "Knowledge gap: access",
-}
-
 MANY = 1500
 """Marks in a layer; beyond it the layer is a bitmap, so that a page stays small."""
 

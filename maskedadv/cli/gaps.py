@@ -9,6 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
+from maskedadv.vocabulary import GAPS, KNOWLEDGE
 from maskedadv.words.terminal import number, probability, records, to_json
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--gap",
     multiple=True,
-    type=click.Choice(["global_gap", "local_gap", "knowledge_gap"]),
+    type=click.Choice(list(GAPS)),
     help="Only these gaps.",
 )
 @click.option(
@@ -72,7 +73,7 @@ def command(
         say_warnings(result)
         click.echo(_heading(result, variant))
         click.echo(gap_table(frame))
-        asked = not gap or "knowledge_gap" in gap
+        asked = not gap or KNOWLEDGE in gap
         if asked and (text := variant_text(result, locale=locale or None, model=model or None)):
             click.echo(f"\n{text}")
 

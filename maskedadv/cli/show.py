@@ -8,6 +8,7 @@ import click
 import pandas as pd
 
 from maskedadv.result.fit_result import MEAN
+from maskedadv.vocabulary import KNOWLEDGE
 from maskedadv.words.terminal import format_table, number, probability, records, wrap
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     counts: dict[str, list[str]] = {}
     cells: dict[tuple[str, str], list[str]] = {}
     for name in names:
-        frames = [fit.means(gap="knowledge_gap", variant=name, **chosen)]
-        frames = [fit.gaps(gap="knowledge_gap", variant=name, **chosen), *frames] if models else frames
+        frames = [fit.means(gap=KNOWLEDGE, variant=name, **chosen)]
+        frames = [fit.gaps(gap=KNOWLEDGE, variant=name, **chosen), *frames] if models else frames
         for r in records(with_means(*frames) if models else frames[0]):
             known = not pd.isna(r["estimate"])
             text = f"{number(r['estimate'])} ({number(r['sd'])})" if known else "-"

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from maskedadv.design.blocks import asked_items, language_code, rows_of_language
 from maskedadv.errors import NothingLeft
-from maskedadv.responses import SUBSETS, Responses
+from maskedadv.responses import Responses
+from maskedadv.vocabulary import SUBSETS
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from maskedadv.design.blocks import (
 from maskedadv.design.components import find_components
 from maskedadv.errors import NothingLeft
 from maskedadv.maximum_likelihood.block_estimate import alike
-from maskedadv.responses import SUBSETS, Responses, read_responses
+from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import SUBSETS
 
 
 @dataclass(frozen=True)

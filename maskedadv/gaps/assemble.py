@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.blocks import language_code
-from maskedadv.gaps.contrasts import Uncertainty, gap_estimates, interval
-from maskedadv.responses import SUBSETS, Responses
+from maskedadv.gaps.contrasts import Uncertainty, differences, interval
+from maskedadv.responses import Responses
 from maskedadv.result.cube import LocaleCube
+from maskedadv.vocabulary import GAPS, SUBSETS, gaps_of, subsets_of
 
 if TYPE_CHECKING:
     from maskedadv.maximum_likelihood.block_estimate import Fitted
@@ -78,10 +79,11 @@ def assemble_locale(
         rows.append(spread)
         keys.append(_keys(responses, settings.interval, locale, subset, fitted))
     uncertainty = _join(settings.interval, rows, keys, n_models)
-    estimates = gap_estimates(ability, part)
+    by_subset = differences(ability, part)
+    estimates = gaps_of(by_subset)
     gaps = uncertainty.gaps()
     found = interval(settings.interval, np.moveaxis(gaps, 1, 2), estimates, settings.level)
-    notes = _notes(locale, settings.pivot, ability, part, weak, n_items, estimates)
+    notes = _of_gaps(_notes(locale, settings.pivot, ability, part, weak, n_items, by_subset))
     if keep is not None:
         notes[~keep] = f"left out: accuracy at or under {settings.min_accuracy:g} in some cell"
     bare = ~np.isnan(estimates) & np.isnan(found.sd) & (notes == "")
@@ -141,11 +143,11 @@ def _notes(
     part: NDArray[np.intp],
     weak: NDArray[np.intp],
     n_items: NDArray[np.intp],
-    estimates: NDArray[np.float64],
+    by_subset: NDArray[np.float64],
 ) -> NDArray[np.object_]:
-    """Why a gap is unknown, shape (J, 3); empty where it is known."""
-    notes = np.full(estimates.shape, "", dtype=object)
-    for j, s in zip(*np.nonzero(np.isnan(estimates[:, :2])), strict=True):
+    """Why local less pivot is unknown on a subset, shape (J, 2); empty where it is known."""
+    notes = np.full(by_subset.shape, "", dtype=object)
+    for j, s in zip(*np.nonzero(np.isnan(by_subset)), strict=True):
         reasons = []
         for query, language in enumerate((locale, pivot)):
             name = f"{SUBSETS[s]} {language}"
@@ -167,6 +169,13 @@ def _notes(
             )
             reasons.append(f"{SUBSETS[s]} {locale} and {pivot} {how}")
         notes[j, s] = "; ".join(reasons)
-    known = [notes[:, 0], notes[:, 1]]
-    notes[:, 2] = ["; ".join(dict.fromkeys(t for t in pair if t)) for pair in zip(*known, strict=True)]
     return notes
+
+
+def _of_gaps(notes: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Notes of the gaps, shape (J, gaps), from those of the subsets that each needs, shape (J, 2)."""
+    out = np.full((len(notes), len(GAPS)), "", dtype=object)
+    for g in range(len(GAPS)):
+        used = notes[:, subsets_of(g)]
+        out[:, g] = ["; ".join(dict.fromkeys(t for t in row if t)) for row in used]
+    return out

@@ -1,8 +1,4 @@
-"""The three gaps of a locale from its abilities, with what makes a gap unknown.
-
-`global_gap` = θ(CA, local) − θ(CA, pivot); `local_gap` = θ(CS, local) − θ(CS, pivot);
-`knowledge_gap` = `local_gap` − `global_gap` (arXiv 2606.07422, section 4). All in logits.
-"""
+"""The gaps of a locale from its abilities, with their joint uncertainty and intervals; in logits."""
 
 from __future__ import annotations
 
@@ -13,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from maskedadv.vocabulary import gaps_of
+
 Array = NDArray[np.float64]
 
 NO_SPREAD = 1e-10
 """A standard deviation (logit) this small is rounding: the rows hold no information on the noise."""
-
-GAPS = ("global_gap", "local_gap", "knowledge_gap")
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,8 @@ class Uncertainty:
     values: Array
 
     def gaps(self) -> Array:
-        """Rows for all three gaps, shape (K, 3, J)."""
-        return np.concatenate([self.values, self.values[:, 1:2] - self.values[:, :1]], axis=1)
+        """Rows for all gaps, shape (K, gaps, J)."""
+        return gaps_of(self.values, axis=1)
 
 
 @dataclass(frozen=True)
@@ -101,8 +97,8 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     return Interval(sd, lower, upper, p_positive)
 
 
-def gap_estimates(ability: Array, part: NDArray[np.intp]) -> Array:
-    """The three gaps, shape (J, 3), NaN where the two cells of a gap have no finite known difference.
+def differences(ability: Array, part: NDArray[np.intp]) -> Array:
+    """Local less pivot ability on either subset, shape (J, 2), NaN where there is no finite known difference.
 
     Parameters
     ----------
@@ -111,8 +107,7 @@ def gap_estimates(ability: Array, part: NDArray[np.intp]) -> Array:
     """
     comparable = (part[..., 0] == part[..., 1]) & (part[..., 0] >= 0)
     with np.errstate(invalid="ignore"):
-        gap = np.where(comparable, ability[..., 0] - ability[..., 1], np.nan)
-    return np.concatenate([gap, gap[:, 1:2] - gap[:, :1]], axis=1)
+        return np.where(comparable, ability[..., 0] - ability[..., 1], np.nan)
 
 
 def mean_over_models(kind: str, rows: Array, estimate: Array, level: float) -> tuple[Array, Interval]:

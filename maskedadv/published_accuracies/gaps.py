@@ -20,10 +20,9 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from maskedadv.errors import BadSetting, BadValue, NoSharedItem, PivotMissing, UnknownLocale, UnknownSubset
 from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.vocabulary import GAP_TABLE, SUBSETS
 
-SUBSETS = ("CA", "CS")
 SPREADS = np.linspace(0.0, 3.0, 13)
-_GAPS = {"global_gap": {"CA": 1}, "local_gap": {"CS": 1}, "knowledge_gap": {"CS": 1, "CA": -1}}
 _IDS = ["model", "subset", "language"]
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(101)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -205,28 +204,29 @@ class _Cells(NamedTuple):
 
 
 def _gaps_of(model: str, locale: str, pivot: str, cells: _Cells, level: float) -> list[dict[str, object]]:
-    """The three gaps of one model in one locale."""
+    """The gaps of one model in one locale."""
     rows = {(s, q): cells.place.get((model, s, q)) for s in SUBSETS for q in (locale, pivot)}
     counts = {
         s: [cells.n_items[r] for (t, _), r in rows.items() if t == s and r is not None] for s in SUBSETS
     }
     out: list[dict[str, object]] = []
-    for gap, signs in _GAPS.items():
-        used = {(s, q): r for (s, q), r in rows.items() if s in signs}
+    for gap in GAP_TABLE:
+        weight = dict(zip(rows, gap.cells, strict=True))
+        used = {cell: r for cell, r in rows.items() if weight[cell]}
         estimates, sd = np.full(len(SPREADS), np.nan), np.nan
         index = [r for r in used.values() if r is not None]
         if len(index) == len(used):
-            weights = np.array([signs[s] * (1.0 if q == locale else -1.0) for s, q in used])
+            weights = np.array([weight[cell] for cell in used], dtype=np.float64)
             with np.errstate(invalid="ignore"):
                 estimates = cells.abilities[:, index] @ weights
-            sd = float(np.sqrt(cells.variance[index].sum()))
+            sd = float(np.sqrt(weights**2 @ cells.variance[index]))
         sd = sd if np.isfinite(sd) else np.nan
         half = ndtri(0.5 + level / 2) * sd
         out.append(
             {
                 "locale": locale,
                 "model": model,
-                "gap": gap,
+                "gap": gap.name,
                 "estimate": estimates[0],
                 "sd": sd,
                 "lower": estimates[0] - half,

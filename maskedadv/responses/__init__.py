@@ -1,6 +1,6 @@
 """The response table: one row per answer, read and checked once, then kept as integer codes."""
 
 from maskedadv.responses.read import read_responses
-from maskedadv.responses.table import SUBSETS, Responses
+from maskedadv.responses.table import Responses
 
-__all__ = ["SUBSETS", "Responses", "read_responses"]
+__all__ = ["Responses", "read_responses"]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets, UnknownSubset
 from maskedadv.responses.columns import encode_ids, offenders, parse_values
 from maskedadv.responses.files import IDS, VALUES, load_table
-from maskedadv.responses.table import SUBSETS, Responses
+from maskedadv.responses.table import Responses
+from maskedadv.vocabulary import SUBSETS
 
 
 def read_responses(

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-SUBSETS = ("CA", "CS")
-"""Culture-agnostic and culture-specific, in the order of every subset axis."""
+from maskedadv.vocabulary import SUBSETS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import xarray as xr
 
 from maskedadv.design.accuracy_filter import Dropped
 from maskedadv.maximum_likelihood.estimators import FEW_CELLS
-from maskedadv.responses import SUBSETS, Responses
+from maskedadv.responses import Responses
+from maskedadv.vocabulary import SUBSETS
 
 if TYPE_CHECKING:
     from maskedadv.maximum_likelihood.block_estimate import Fitted

@@ -10,12 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from maskedadv.gaps.contrasts import GAPS
-from maskedadv.responses import SUBSETS
+from maskedadv.vocabulary import GAPS, QUERIES, SUBSETS
 
 Array = NDArray[np.float64]
-
-QUERIES = ("local", "pivot")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
-from maskedadv.gaps.contrasts import GAPS
-from maskedadv.responses import SUBSETS
-from maskedadv.result.cube import QUERIES
+from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of, subsets_of
 
 Array = NDArray[np.float64]
 
@@ -25,8 +23,6 @@ POSTERIOR_FOLDER, FLOOR_FOLDER = "posterior", "posterior-floor"
 
 DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError)
 """What reading a damaged netCDF file may raise; h5py's own checks of its structure end in a RuntimeError."""
-
-FACETS = ("CA local", "CA pivot", "CS local", "CS pivot")
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,8 @@ class Draws:
 
 
 def gap_draws(ability: Array, paired: NDArray[np.bool_]) -> Array:
-    """The three gaps (…, J, 3) from abilities (…, J, 2, 2); NaN where `paired` (2, J) is false."""
-    gap = ability[..., 0] - ability[..., 1]
-    gap = np.where(paired.T, gap, np.nan)
-    return np.concatenate([gap, gap[..., 1:2] - gap[..., :1]], axis=-1)
+    """The gaps (…, J, gaps) from abilities (…, J, 2, 2); NaN where `paired` (2, J) is false."""
+    return gaps_of(np.where(paired.T, ability[..., 0] - ability[..., 1], np.nan))
 
 
 def build_tree(
@@ -86,8 +80,8 @@ def build_tree(
     cells = [np.asarray(s.any(axis=1)) for s in seen]
     paired = np.array([c[:n_models] & c[n_models:] for c in cells])
     gaps = gap_draws(draws.ability, paired)
-    known = np.array([p.any() for p in (*paired, paired[0] & paired[1])])
-    mean = np.full((*gaps.shape[:2], 3), np.nan)
+    known = np.array([paired[subsets_of(g)].all(axis=0).any() for g in range(len(GAPS))])
+    mean = np.full((*gaps.shape[:2], len(GAPS)), np.nan)
     mean[..., known] = np.nanmean(gaps[..., known], axis=-2)
     chains, n = draws.ability.shape[:2]
     coords: dict[str, Any] = {
@@ -99,8 +93,8 @@ def build_tree(
         "gap": np.array(GAPS, dtype=object),
         "item": np.concatenate(items),
         "item_subset": ("item", np.repeat(np.array(SUBSETS, dtype=object), [len(i) for i in items])),
-        "facet": np.array(FACETS, dtype=object),
-        "other_facet": np.array(FACETS, dtype=object),
+        "facet": np.array(CELLS, dtype=object),
+        "other_facet": np.array(CELLS, dtype=object),
     }
     at = ("chain", "draw")
     posterior: dict[str, Any] = {
@@ -280,11 +274,14 @@ def stack_draws(
 
 
 def _gaps(posterior: Posterior, *, linked: bool) -> xr.DataArray:
-    """Draws of the gaps; linked ones are local_gap/λ and local_gap/λ − global_gap with every draw's own λ."""
+    """Draws of the gaps; linked ones take CS differences over λ, with every draw's own λ."""
     gaps = posterior.variable("contrast")
     if not linked:
         return gaps
     spread = posterior.variable("facet_spread").sel(query="pivot", drop=True)
     ratio = spread.sel(subset="CS", drop=True) / spread.sel(subset="CA", drop=True)
-    one, local = gaps.sel(gap="global_gap", drop=True), gaps.sel(gap="local_gap", drop=True) / ratio
-    return xr.concat([one, local, local - one], dim=gaps["gap"]).transpose(*gaps.dims)
+    ability = posterior.variable("ability").transpose("chain", "draw", "model", "subset", "query").values
+    difference = ability[..., 0] - ability[..., 1]
+    difference[..., 1] /= ratio.transpose("chain", "draw").values[..., None]
+    linked_gaps = gaps.transpose("chain", "draw", "model", "gap").copy(data=gaps_of(difference))
+    return linked_gaps.where(gaps.notnull()).transpose(*gaps.dims)

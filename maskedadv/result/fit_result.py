@@ -12,9 +12,10 @@ import pandas as pd
 import xarray as xr
 
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.contrasts import GAPS, Uncertainty, mean_over_models
+from maskedadv.gaps.contrasts import Uncertainty, mean_over_models
 from maskedadv.result.draws import Posterior
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import GAPS, KNOWLEDGE
 
 COLUMNS = (
     "locale",
@@ -188,7 +189,7 @@ class Fit:
         """The variants that the result holds, `plain` first."""
         return [str(v) for v in self.cube["variant"].values] if "variant" in self.cube.dims else ["plain"]
 
-    def variant_gaps(self, *, gap: str = "knowledge_gap", mean: bool = True) -> pd.DataFrame:
+    def variant_gaps(self, *, gap: str = KNOWLEDGE, mean: bool = True) -> pd.DataFrame:
         """One gap under every variant, per model and as mean over models; `variant` is the first column."""
         parts = []
         for name in self.variants:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from maskedadv.result.fit_result import Fit
+from maskedadv.vocabulary import GAP_TABLE, KNOWLEDGE
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,14 @@ def count(gaps: pd.DataFrame, gap: str) -> Count:
 def read_gaps(fit: Fit) -> list[str]:
     """One sentence per gap: what it asks, and how many are clearly above or below zero."""
     gaps = fit.gaps()
-    asks = {
-        "global_gap": "proficiency: agnostic questions, local language against {pivot}",
-        "local_gap": "local questions asked in the local language against {pivot}",
-        "knowledge_gap": "access: the local gap once proficiency is taken out",
-    }
     level = f"{100 * fit.settings.level:g}%"
     out = []
-    for gap, text in asks.items():
-        c = count(gaps, gap)
+    for gap in GAP_TABLE:
+        c = count(gaps, gap.name)
         out.append(
-            f"{gap} ({text.format(pivot=fit.settings.pivot)}): {c.clearly_above} of {c.known} clearly "
-            f"above zero, {c.clearly_below} clearly below ({level} intervals), {c.positive} positive at all."
+            f"{gap.name} ({gap.question.format(pivot=fit.settings.pivot)}): {c.clearly_above} of {c.known} "
+            f"clearly above zero, {c.clearly_below} clearly below ({level} intervals), {c.positive} "
+            "positive at all."
         )
     return out
 
@@ -63,7 +60,7 @@ def read_variants(
     locale, model
         Speak of these only; None speaks of all.
     """
-    chosen = {"gap": "knowledge_gap", "locale": locale, "model": model}
+    chosen = {"gap": KNOWLEDGE, "locale": locale, "model": model}
     tables = {v: fit.gaps(variant=v, **chosen) for v in fit.variants}
     plain = tables.pop("plain")
     if not tables or not plain["estimate"].notna().any():
@@ -96,7 +93,7 @@ def absent_variants(fit: Fit) -> list[str]:
 
 
 def _counted(rows: pd.DataFrame, what: str = "") -> str:
-    c = count(rows, "knowledge_gap")
+    c = count(rows, KNOWLEDGE)
     return f"{c.positive} of {c.known} {what}positive, {c.clearly_above} clearly"
 
 

@@ -20,6 +20,7 @@ from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.result.draws import DAMAGE, FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import SUBSETS
 
 FORMAT = 1
 
@@ -156,10 +157,10 @@ def _save_uncertainty(uncertainty: dict[str, Uncertainty], models: NDArray[np.ob
     nodes: dict[str, xr.Dataset] = {}
     for k, (locale, own) in enumerate(uncertainty.items()):
         nodes[f"/locale_{k}"] = xr.Dataset(
-            {"values": (("row", "gap", "model"), own.values, {"units": "logit"})},
+            {"values": (("row", "subset", "model"), own.values, {"units": "logit"})},
             coords={
                 "row": ("row", own.key.astype(object)),
-                "gap": ("gap", np.array(["global_gap", "local_gap"], dtype=object)),
+                "subset": ("subset", np.array(SUBSETS, dtype=object)),
                 "model": ("model", models),
             },
             attrs={"locale": locale, "kind": own.kind},

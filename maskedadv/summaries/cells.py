@@ -9,10 +9,10 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from maskedadv.gaps.contrasts import GAPS
 from maskedadv.result.cube import plain_cube
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import ALL_LOCALES
+from maskedadv.vocabulary import GAPS
 
 
 def sign_shares(fit: Fit) -> pd.DataFrame:

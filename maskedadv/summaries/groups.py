@@ -208,7 +208,7 @@ def size_slopes(fit: Fit | Joint, models: pd.DataFrame) -> pd.DataFrame:
         counts.append(len(within))
         weights.append(_sum(own, within, centred[within] / (centred[within] ** 2).sum()))
     if not names:
-        shape = (0, len(joint.locales), len(joint.models), 3)
+        shape = (0, *joint.estimate.shape)
         return joint.contrast(np.zeros(shape)).frame({"family": [], "n_models": []})
     return joint.contrast(np.stack(weights)).frame({"family": names, "n_models": counts})
 

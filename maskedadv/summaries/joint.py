@@ -18,8 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.contrasts import GAPS, Uncertainty, interval
+from maskedadv.gaps.contrasts import Uncertainty, interval
 from maskedadv.result.fit_result import Fit
+from maskedadv.vocabulary import GAPS
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ import pandas as pd
 from scipy import stats
 
 from maskedadv.errors import MissingFacts
-from maskedadv.gaps.contrasts import GAPS
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import Array, Joint
 from maskedadv.summaries.means import locale_means
+from maskedadv.vocabulary import GAPS
 
 
 def pearson_p(r: float, n: int) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import NothingToDraw
-from maskedadv.gaps.contrasts import GAPS
-from maskedadv.reports.theme import GAP_TITLES, NEGATIVE, POSITIVE, ZERO
+from maskedadv.reports.theme import NEGATIVE, POSITIVE, ZERO
+from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE
 
 CLEAR = ("interval below zero", "interval includes zero", "interval above zero")
 CLEAR_COLOURS = dict(zip(CLEAR, (NEGATIVE, ZERO, POSITIVE), strict=True))
@@ -35,7 +35,7 @@ def clearness(frame: pd.DataFrame) -> Any:
     return pd.Categorical(values, categories=list(CLEAR))
 
 
-def by_mean(frame: pd.DataFrame, key: str, gap: str = "knowledge_gap") -> list[str]:
+def by_mean(frame: pd.DataFrame, key: str, gap: str = KNOWLEDGE) -> list[str]:
     """Ids of a column from the lowest to the highest mean of a gap; those without one come first."""
     ids = list(dict.fromkeys(frame[key]))
     means = frame[frame["gap"] == gap].groupby(key, observed=True)["estimate"].mean()
@@ -44,5 +44,5 @@ def by_mean(frame: pd.DataFrame, key: str, gap: str = "knowledge_gap") -> list[s
 
 def gap_panels(frame: pd.DataFrame, gaps: Iterable[str] = GAPS) -> Any:
     """Titles of the panels, one per gap, in the usual order; a Categorical."""
-    titles = [GAP_TITLES[g] for g in gaps]
-    return pd.Categorical(frame["gap"].map(GAP_TITLES), categories=titles)
+    headings = {gap.name: gap.heading for gap in GAP_TABLE}
+    return pd.Categorical(frame["gap"].map(headings), categories=[headings[g] for g in gaps])

@@ -9,6 +9,7 @@ import plotnine as p9
 
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, by_mean, clearness, gap_panels, known
 from maskedadv.reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
+from maskedadv.vocabulary import GAPS
 
 
 def forest(
@@ -40,7 +41,7 @@ def forest(
     data = known(frame, ["estimate"], "forest plot")
     rows = [v for v in (order or by_mean(data, row)) if v in set(data[row])]
     data["_row"] = pd.Categorical(data[row], categories=rows)
-    present = [g for g in ("global_gap", "local_gap", "knowledge_gap") if g in set(data["gap"])]
+    present = [g for g in GAPS if g in set(data["gap"])]
     data["_panel"] = gap_panels(data, present)
     variants = list(dict.fromkeys(data["variant"])) if "variant" in data else []
     several = len(variants) > 1
