@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from maskedadv.sampling.priors import Priors
+from tests.monte_carlo import ALARM, assert_moments
 from tests.sampling.calibration import KEPT, PROGRAMS, p_values, study
 from tests.sampling.prior import draw_locale, lkj
 
@@ -16,15 +17,14 @@ from tests.sampling.prior import draw_locale, lkj
 def test_ranks_of_the_truth_are_uniform(program: str):
     """200 locales of 5 models drawn from the priors; 17 quantities, chi-square over ten bins of 20."""
     p = p_values(study(program, 200))
-    assert p.min() > 0.05 / len(p) / 5, p
-    assert (p < 0.05).sum() <= 4, p
+    assert p.min() > ALARM / len(p), p
 
 
 def test_the_study_would_notice_a_shift():
     rng = np.random.default_rng(0)
     ranks = pd.DataFrame({"right": rng.integers(0, KEPT + 1, 200), "off": rng.binomial(KEPT, 0.6, 200)})
     p = p_values(ranks)
-    assert p["right"] > 0.01
+    assert p["right"] > ALARM
     assert p["off"] < 1e-10
 
 
@@ -32,8 +32,7 @@ def test_simulated_correlations_have_the_lkj_distribution():
     """Each is a shifted beta: variance 1 / (2 (shape + 1) + 1) in four dimensions."""
     rng = np.random.default_rng(1)
     draws = np.array([lkj(rng, 2.0)[np.triu_indices(4, 1)] for _ in range(4000)])
-    np.testing.assert_allclose(draws.mean(axis=0), 0.0, atol=0.03)
-    np.testing.assert_allclose(draws.var(axis=0), 1 / 7, rtol=0.1)
+    assert_moments(draws, mean=0.0, sd=np.sqrt(1 / 7), independent=True)
 
 
 def test_simulated_answers_follow_their_parameters():
