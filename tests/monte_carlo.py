@@ -27,7 +27,7 @@ CALLS = 100
 ALARM = 1e-4 / CALLS
 
 DEGREES = 100.0
-"""Monte Carlo errors are estimates: a difference divided by one has about Student's t with so many degrees."""
+"""Monte Carlo errors are estimates: a difference over one has about Student's t with so many degrees."""
 
 
 def bound(comparisons: int, alarm: float = ALARM) -> float:

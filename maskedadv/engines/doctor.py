@@ -34,7 +34,7 @@ def _try(name: str) -> Trial:
     start = {"ability": np.zeros(2), "difficulty": np.zeros(3)}
     try:
         engine = choose_engine(name)
-        stop = engine.optimize("rasch_joint", stan_data(trials, successes), start, seed=1)
+        stop = engine.optimize("ml_joint", stan_data(trials, successes), start, seed=1)
     except EngineMissing as error:
         return Trial(name, False, False, f"not found: {error}")
     except EngineFailed as error:

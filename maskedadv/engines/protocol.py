@@ -61,7 +61,7 @@ class Chains:
 
 
 class Engine(Protocol):
-    """Runs a Stan program by name (`rasch_joint`, ...)."""
+    """Runs a Stan program by name (`ml_joint`, ...)."""
 
     @property
     def name(self) -> str:

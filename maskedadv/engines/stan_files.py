@@ -18,7 +18,7 @@ def stan_folder() -> Path:
 
 @lru_cache
 def program_text(program: str) -> str:
-    """Text of a program (such as "rasch_joint"), self-contained.
+    """Text of a program (such as "ml_joint"), self-contained.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """NumPy core of marginal maximum likelihood with a guessing floor.
 
 P(right) = c + (1 − c)·logit⁻¹(θ − b), c the chance of a lucky guess on the item. The likelihood itself is
-`stan/floor_marginal.stan`; here stand its derivatives by Fisher's and Louis' identities, as in `marginal`.
+`stan/ml_guessing.stan`; here stand its derivatives by Fisher's and Louis' identities, as in `marginal`.
 With s = logit⁻¹(θ − b): the score of a right answer is (1 − c)s(1 − s)/P, of a wrong one −s.
 """
 

@@ -1,6 +1,6 @@
 """NumPy core of marginal maximum likelihood: nodes, posterior of each difficulty, scores, information.
 
-The likelihood itself is `stan/rasch_marginal.stan`; what stands here are its derivatives by Fisher's and
+The likelihood itself is `stan/ml_marginal.stan`; what stands here are its derivatives by Fisher's and
 Louis' identities (Louis 1982, doi:10.1111/j.2517-6161.1982.tb01203.x): expectations over each item's
 posterior of b = σz on the same nodes. Parameters are ordered θ (C,), then log σ.
 """

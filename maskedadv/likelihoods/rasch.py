@@ -1,6 +1,6 @@
 """NumPy core of joint maximum likelihood: Newton steps, information and scores.
 
-The likelihood itself is `stan/rasch_joint.stan`; what stands here are its derivatives, which the standard
+The likelihood itself is `stan/ml_joint.stan`; what stands here are its derivatives, which the standard
 errors need anyway and which bring the optimiser's point to machine precision.
 Notation: θ abilities (C,), b difficulties (I,), both logits; n trials (C, I); w = n·p·(1 − p).
 """

@@ -92,7 +92,7 @@ def fit_floor(
 
 
 def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict[str, object]:
-    """Data of `floor_marginal.stan`."""
+    """Data of `ml_guessing.stan`."""
     slices = floor.floors(data)
     return {
         "C": data.right.shape[1],
@@ -132,7 +132,7 @@ def _stan_optimum(
     """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
     nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
     stop = engine.optimize(
-        "floor_marginal", stan_data(data, nodes, counts), {"ability": start, "log_sigma": 0.0}, seed=seed
+        "ml_guessing", stan_data(data, nodes, counts), {"ability": start, "log_sigma": 0.0}, seed=seed
     )
     sigma = float(np.exp(np.clip(stop.variables["log_sigma"], *newton.LOG_SIGMA)))
     return np.atleast_1d(stop.variables["ability"]), sigma

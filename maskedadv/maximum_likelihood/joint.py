@@ -110,7 +110,7 @@ def fit_joint(
 
 
 def stan_data(trials: Array, successes: Array) -> dict[str, object]:
-    """Data of `rasch_joint.stan` from (C, I) counts; empty pairs are left out."""
+    """Data of `ml_joint.stan` from (C, I) counts; empty pairs are left out."""
     cell, item = np.nonzero(trials > 0)
     return {
         "C": trials.shape[0],
@@ -142,7 +142,7 @@ def _fit_part(
     b = np.bincount(groups.item_group, -start_abilities(answers.T)) / item_size
     if len(b) > 1:  # with one item group there is nothing to optimise but abilities; Newton alone does it
         start = {"ability": theta, "difficulty": b - b.mean()}
-        stop = engine.optimize("rasch_joint", stan_data(trials, successes), start, seed=seed)
+        stop = engine.optimize("ml_joint", stan_data(trials, successes), start, seed=seed)
         theta, b = np.atleast_1d(stop.variables["ability"]), np.atleast_1d(stop.variables["difficulty"])
     found = joint.solve(trials, successes.sum(axis=1), successes.sum(axis=0), theta, b)
     ability, difficulty = found.ability[groups.cell_group], found.difficulty[groups.item_group]

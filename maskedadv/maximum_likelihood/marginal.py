@@ -85,7 +85,7 @@ def fit_marginal(
 def stan_data(
     margins: marginal.Margins, nodes: marginal.Nodes, counts: Array, cell_total: Array
 ) -> dict[str, object]:
-    """Data of `rasch_marginal.stan`."""
+    """Data of `ml_marginal.stan`."""
     return {
         "C": margins.seen.shape[1],
         "P": margins.seen.shape[0],
@@ -121,7 +121,7 @@ def _stan_optimum(
     """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
     nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
     stop = engine.optimize(
-        "rasch_marginal",
+        "ml_marginal",
         stan_data(margins, nodes, counts, cell_total),
         {"ability": start, "log_sigma": 0.0},
         seed=seed,

@@ -34,9 +34,9 @@ from maskedadv.settings import Settings
 Array = NDArray[np.float64]
 
 _PROGRAM_OF = (
-    ("noise", "facet_crm", "joint"),
-    ("difficulty_ca", "facet_binary", "joint"),
-    ("ability", "facet_binary_marginal", "marginal"),
+    ("noise", "posterior_continuous", "joint"),
+    ("difficulty_ca", "posterior_joint", "joint"),
+    ("ability", "posterior_marginal", "marginal"),
 )
 
 
@@ -73,7 +73,7 @@ def _write_plan(plan: Plan, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What an earlier export wrote would be taken for this one's: its program, or more chains than now.
-        for old in (*folder.glob("facet_*.stan"), *folder.glob("inits_*.json")):
+        for old in (*folder.glob("posterior_*.stan"), *folder.glob("inits_*.json")):
             old.unlink()
     except OSError as error:
         raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
@@ -129,7 +129,7 @@ def _finished(
     """The settings as the files tell them, and the posterior."""
     chains, fit = _read(files)
     config = fit.metadata.cmdstan_config
-    if str(config.get("model", "")).startswith("facet_floor") != (floors is not None):
+    if str(config.get("model", "")).startswith("posterior_guessing") != (floors is not None):
         which = "without" if floors is not None else "with"
         raise NotAResult(
             f"{files[0]} holds draws of the program {which} the guessing floor; files of the program with it "
@@ -138,8 +138,8 @@ def _finished(
     found = [(p, e) for column, p, e in _PROGRAM_OF if column in chains.variables]
     if not found:
         raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
-    program, estimator = found[0] if floors is None else ("facet_floor", settings.estimator)
-    if (program == "facet_crm") != (settings.response == "crm"):
+    program, estimator = found[0] if floors is None else ("posterior_guessing", settings.estimator)
+    if (program == "posterior_continuous") != (settings.response == "crm"):
         raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
     n_chains, n_draws = chains.stats["lp"].shape
     settings = replace(
@@ -200,7 +200,7 @@ def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
 def _must_match(chains: Chains, plan: Plan, program: str, layout: Layout, files: Sequence[Path]) -> None:
     """Refuse arrays of other shapes, and the same chain given twice."""
     wanted: dict[str, tuple[int, ...]] = {"ability": (len(layout.models), 4)}
-    if program in ("facet_binary", "facet_crm"):
+    if program in ("posterior_joint", "posterior_continuous"):
         wanted |= {"difficulty_ca": (plan.data["I_ca"],), "difficulty_cs": (plan.data["I_cs"],)}
     for name, shape in wanted.items():
         got = chains.variables[name].shape[2:] if name in chains.variables else None

@@ -39,7 +39,7 @@ _STEPS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 
 @dataclass(frozen=True)
 class Grid:
-    """Nodes and constants of one subset, named as in `facet_binary_marginal.stan`.
+    """Nodes and constants of one subset, named as in `posterior_marginal.stan`.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ _NOTHING = 1e-13
 
 @dataclass(frozen=True)
 class FloorGrid:
-    """Constants of one subset, named as in `facet_floor.stan`; distinct items stand in the program's order.
+    """Constants of one subset, named as in `posterior_guessing.stan`; distinct items in the program's order.
 
     Attributes
     ----------

@@ -86,10 +86,10 @@ def make_plan(task: Task) -> Plan:
         starts = (at_sigma(first, grids[0].sigma), at_sigma(second, grids[1].sigma))
     seed = locale_seed(task.seed, layout.locale)
     if grids is not None:
-        program = "facet_binary_marginal"
+        program = "posterior_marginal"
         data = marginal_data(layout, task.priors, starts, grids)
     else:
-        program = "facet_crm" if continuous else "facet_binary"
+        program = "posterior_continuous" if continuous else "posterior_joint"
         data = explicit_data(layout, task.priors, starts, continuous=continuous)
     inits = jittered(program, starts, seed=seed, chains=task.chains)
     return Plan(program, estimator, why, data, inits, grids, seed)
@@ -102,9 +102,9 @@ def _floor_plan(task: Task, chance: tuple[Array, Array]) -> Plan:
     )
     grids = (first, second)
     seed = locale_seed(task.seed, task.layout.locale)
-    inits = jittered("facet_floor", (first.start, second.start), seed=seed, chains=task.chains)
+    inits = jittered("posterior_guessing", (first.start, second.start), seed=seed, chains=task.chains)
     data = floor_data(task.layout, task.priors, grids)
-    return Plan("facet_floor", "marginal", "guessing floor", data, inits, None, seed, grids)
+    return Plan("posterior_guessing", "marginal", "guessing floor", data, inits, None, seed, grids)
 
 
 def _choose(task: Task, starts: tuple[Start, Start]) -> tuple[str, str, tuple[Grid, Grid] | None]:

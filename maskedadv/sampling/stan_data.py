@@ -18,7 +18,7 @@ SUFFIXES = ("ca", "cs")
 def explicit_data(
     layout: Layout, priors: Priors, starts: tuple[Start, Start], *, continuous: bool
 ) -> dict[str, Any]:
-    """Data of `facet_binary.stan`, or of `facet_crm.stan` for continuous responses."""
+    """Data of `posterior_joint.stan`, or of `posterior_continuous.stan` for continuous responses."""
     data = _common(layout, priors, starts, population=False)
     squares = []
     for name, answers in zip(SUFFIXES, layout.answers, strict=True):
@@ -43,7 +43,7 @@ def explicit_data(
 def marginal_data(
     layout: Layout, priors: Priors, starts: tuple[Start, Start], grids: tuple[Grid, Grid]
 ) -> dict[str, Any]:
-    """Data of `facet_binary_marginal.stan`."""
+    """Data of `posterior_marginal.stan`."""
     data = _common(layout, priors, starts, population=True)
     data["n_items"] = [max(1, a.shape[1]) for a in layout.answers]
     data["factors"] = min(_factors(layout, g) for g in grids)
@@ -67,7 +67,7 @@ def marginal_data(
 
 
 def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid]) -> dict[str, Any]:
-    """Data of `facet_floor.stan`."""
+    """Data of `posterior_guessing.stan`."""
     data = _common(layout, priors, (grids[0].start, grids[1].start), population=True)
     data["n_items"] = [max(1, a.shape[1]) for a in layout.answers]
     for name, grid in zip(SUFFIXES, grids, strict=True):

@@ -138,11 +138,11 @@ def jittered(
             "partial": partial + rng.normal(0.0, 0.1, 6),
             "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
         }
-        if program in ("facet_binary", "facet_crm"):
+        if program in ("posterior_joint", "posterior_continuous"):
             for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
                 b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
                 values[name] = b - b.mean()
-        if program == "facet_crm":
+        if program == "posterior_continuous":
             values["log_noise"] = np.log([s.noise for s in starts]) + rng.normal(0.0, 0.1, 2)
         out.append(values)
     return out

@@ -71,10 +71,10 @@ def test_joint_gradient_equals_the_numpy_score() -> None:
     b -= b.mean()
     data = joint_data(trials, successes)
     at = {"ability": ability, "difficulty": b}
-    density, gradient = Embedded().log_density("rasch_joint", data, at)
+    density, gradient = Embedded().log_density("ml_joint", data, at)
     numpy_value = joint.log_likelihood(trials, successes.sum(axis=1), successes.sum(axis=0), ability, b)
     shifted = {"ability": ability + 0.3, "difficulty": b}
-    other, _ = Embedded().log_density("rasch_joint", data, shifted)
+    other, _ = Embedded().log_density("ml_joint", data, shifted)
     numpy_other = joint.log_likelihood(trials, successes.sum(axis=1), successes.sum(axis=0), ability + 0.3, b)
     assert other - density == pytest.approx(numpy_other - numpy_value, abs=1e-9)
     p = 1 / (1 + np.exp(-(ability[:, None] - b)))
@@ -85,7 +85,7 @@ def test_marginal_gradient_equals_the_score_by_fishers_identity() -> None:
     data, margins, nodes, counts, total = _marginal_problem()
     ability, sigma = np.array([-0.3, 0.1, 0.8, 1.1]), 1.3
     at = {"ability": ability, "log_sigma": float(np.log(sigma))}
-    density, gradient = Embedded().log_density("rasch_marginal", data, at)
+    density, gradient = Embedded().log_density("ml_marginal", data, at)
     now = marginal.expect(margins, nodes, counts, total, ability, sigma)
     np.testing.assert_allclose(gradient, marginal.score(now, counts, total), atol=1e-8)
     assert density == pytest.approx(now.log_likelihood, abs=1e-9)
@@ -94,7 +94,7 @@ def test_marginal_gradient_equals_the_score_by_fishers_identity() -> None:
 def test_embedded_optimum_has_zero_score() -> None:
     trials, successes = _joint_problem()
     start = {"ability": np.zeros(5), "difficulty": np.zeros(7)}
-    stop = Embedded().optimize("rasch_joint", joint_data(trials, successes), start, seed=1)
+    stop = Embedded().optimize("ml_joint", joint_data(trials, successes), start, seed=1)
     p = 1 / (1 + np.exp(-(stop.variables["ability"][:, None] - stop.variables["difficulty"])))
     assert np.abs((successes - trials * p).sum(axis=1)).max() < 1e-2
     assert stop.variables["difficulty"].sum() == pytest.approx(0, abs=1e-10)
@@ -105,21 +105,21 @@ def test_cmdstan_engine_through_cmdstanpy_gives_the_same_optimum(tmp_path: Path)
     trials, successes = _joint_problem()
     data = joint_data(trials, successes)
     start = {"ability": np.zeros(5), "difficulty": np.zeros(7)}
-    ours = Embedded().optimize("rasch_joint", data, start, seed=1)
+    ours = Embedded().optimize("ml_joint", data, start, seed=1)
     temporary = set(Path("/tmp").glob("maskedadv-*"))
     engine = choose_engine("cmdstan")
     assert engine.version == "CmdStan 2.36"
-    theirs = engine.optimize("rasch_joint", data, start, seed=1)
+    theirs = engine.optimize("ml_joint", data, start, seed=1)
     assert ours.variables.keys() == theirs.variables.keys()
     for name, value in ours.variables.items():
         np.testing.assert_allclose(theirs.variables[name], value, atol=1e-12)
         assert theirs.variables[name].shape == value.shape
     assert theirs.log_density == pytest.approx(ours.log_density)
     assert set(Path("/tmp").glob("maskedadv-*")) == temporary, "output folders are removed"
-    kept = list((tmp_path / "cache").rglob("rasch_joint-*"))
+    kept = list((tmp_path / "cache").rglob("ml_joint-*"))
     assert len(kept) == 1
     before = kept[0].stat().st_mtime_ns
-    engine.optimize("rasch_joint", data, start, seed=1)
+    engine.optimize("ml_joint", data, start, seed=1)
     assert kept[0].stat().st_mtime_ns == before, "compiled once"
     assert not list(stan_folder().glob("*.hpp"))
 
@@ -129,8 +129,8 @@ def test_cmdstan_log_density_equals_embedded() -> None:
     data, *_ = _marginal_problem()
     at = {"ability": np.array([0.1, 0.2, 0.3, 0.4]), "log_sigma": 0.2}
     ours, theirs = (
-        Embedded().log_density("rasch_marginal", data, at),
-        CmdStan().log_density("rasch_marginal", data, at),
+        Embedded().log_density("ml_marginal", data, at),
+        CmdStan().log_density("ml_marginal", data, at),
     )
     assert theirs[0] == pytest.approx(ours[0], abs=1e-8)
     np.testing.assert_allclose(theirs[1], ours[1], atol=1e-8)
@@ -159,8 +159,8 @@ def test_a_failed_run_is_a_sentence() -> None:
     data = joint_data(*_joint_problem())
     data["cell"] = np.asarray(data["cell"]) * 100
     for engine in (Embedded(), CmdStan()):
-        with pytest.raises(EngineFailed, match="rasch_joint"):
-            engine.optimize("rasch_joint", data, {"ability": np.zeros(5), "difficulty": np.zeros(7)}, seed=1)
+        with pytest.raises(EngineFailed, match="ml_joint"):
+            engine.optimize("ml_joint", data, {"ability": np.zeros(5), "difficulty": np.zeros(7)}, seed=1)
 
 
 @pytest.mark.usefixtures("fake")
@@ -169,7 +169,7 @@ def test_an_unwritable_cache_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     blocked.write_text("")
     monkeypatch.setenv("MASKEDADV_CACHE", str(blocked))
     with pytest.raises(EngineMissing, match="MASKEDADV_CACHE"):
-        CmdStan().optimize("rasch_joint", joint_data(*_joint_problem()), {}, seed=1)
+        CmdStan().optimize("ml_joint", joint_data(*_joint_problem()), {}, seed=1)
 
 
 def test_an_unknown_engine_is_refused() -> None:
@@ -185,11 +185,11 @@ def test_real_cmdstan_agrees() -> None:
     trials, successes = _joint_problem()
     data = joint_data(trials, successes)
     start = {"ability": np.zeros(5), "difficulty": np.zeros(7)}
-    ours, theirs = (e.optimize("rasch_joint", data, start, seed=1) for e in (Embedded(), CmdStan()))
+    ours, theirs = (e.optimize("ml_joint", data, start, seed=1) for e in (Embedded(), CmdStan()))
     for name, value in ours.variables.items():
         np.testing.assert_allclose(theirs.variables[name], value, atol=1e-3)
     at = {"ability": np.linspace(-1, 1, 5), "difficulty": np.linspace(-1, 1, 7)}
-    a, b = (e.log_density("rasch_joint", data, at) for e in (Embedded(), CmdStan()))
+    a, b = (e.log_density("ml_joint", data, at) for e in (Embedded(), CmdStan()))
     np.testing.assert_allclose(a[1], b[1], atol=1e-8)
 
 

@@ -107,7 +107,7 @@ def test_the_stan_program_is_the_same_likelihood() -> None:
     nodes = marginal.make_nodes(-8.5, 8.5, 0.1)
     ability, sigma = np.array([0.1, 0.4, 0.9, 1.3]), 1.2
     at = {"ability": ability, "log_sigma": float(np.log(sigma))}
-    density, gradient = ENGINE.log_density("floor_marginal", stan_data(data, nodes, counts), at)
+    density, gradient = ENGINE.log_density("ml_guessing", stan_data(data, nodes, counts), at)
     point = floor.expect(data, nodes, counts, ability, sigma)
     assert density == pytest.approx(point.log_likelihood, abs=1e-9)
     np.testing.assert_allclose(gradient, floor.score(point, counts), atol=1e-7)

@@ -40,7 +40,7 @@ def _sample(folder: Path, out: Path, home: Path, *, chains: int = 2) -> list[Pat
 
 
 @pytest.mark.parametrize(
-    ("models", "items", "program"), [(8, (120, 90), "facet_binary_marginal"), (1, (6, 5), "facet_binary")]
+    ("models", "items", "program"), [(8, (120, 90), "posterior_marginal"), (1, (6, 5), "posterior_joint")]
 )
 def test_export_sample_import(
     tmp_path: Path, models: int, items: tuple[int, int], program: str, capsys: pytest.CaptureFixture[str]
@@ -52,12 +52,12 @@ def test_export_sample_import(
     options = ["--locale", "zh", "--min-accuracy", "0", "--prior", "gap=1.2"]
     assert _left(["export-stan", str(csv), "-o", str(tmp_path / "stan"), *options, "--chains", "2"]) == 0
     folder = tmp_path / "stan" / "zh"
-    assert sorted(p.name for p in folder.iterdir()) == [
+    assert {p.name for p in folder.iterdir()} == {
         "data.json",
         f"{program}.stan",
         "inits_1.json",
         "inits_2.json",
-    ]
+    }
     assert json.loads((folder / "data.json").read_text())["prior_gap"] == 1.2
     files = _sample(folder, tmp_path, home)
     out = tmp_path / "out"
@@ -109,7 +109,7 @@ def test_draws_of_other_answers_priors_or_programs_are_refused(
     (tmp_path / "floor").mkdir()
     plain = _sample(tmp_path / "stan" / "zh", tmp_path, home)
     renamed = tmp_path / "stan" / "zh-floor" / "zh.stan"
-    (tmp_path / "stan" / "zh-floor" / "facet_floor.stan").rename(renamed)
+    (tmp_path / "stan" / "zh-floor" / "posterior_guessing.stan").rename(renamed)
     floor = _sample(tmp_path / "stan" / "zh-floor", tmp_path / "floor", home)
 
     def refused(source: Path, files: list[Path], *more: str) -> str:
@@ -146,7 +146,7 @@ def test_an_export_leaves_nothing_of_an_earlier_one_and_no_traceback(
     assert _left([*command, str(out), "--estimator", "marginal", "--chains", "3"]) == 0
     (out / "zh" / "zh_1.csv").write_text("mine")
     assert _left([*command, str(out), "--estimator", "joint", "--chains", "1"]) == 0
-    wanted = ["data.json", "facet_binary.stan", "inits_1.json", "zh_1.csv"]
+    wanted = ["data.json", "posterior_joint.stan", "inits_1.json", "zh_1.csv"]
     assert sorted(p.name for p in (out / "zh").iterdir()) == wanted
     assert _left([*command, str(csv)]) == 2
     assert "cannot be written" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def _values(start: dict, rng: np.random.Generator) -> dict:
 
 
 def _map(v: dict, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Abilities (J, 4) and facet means (4,) by the formulas in stan/functions/facet.stan."""
+    """Abilities (J, 4) and facet means (4,) by the formulas in stan/functions/locale.stan."""
     covariance = _covariance(v)
     rough, variance = plan.data["rough"], plan.data["rough_variance"]
     precision = np.linalg.inv(covariance) + np.diag(1 / variance)

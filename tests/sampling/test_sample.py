@@ -70,7 +70,7 @@ def test_a_whole_locale_through_cmdstan():
 def test_a_failing_cmdstan_is_named(monkeypatch: pytest.MonkeyPatch):
     plan = _plan()
     monkeypatch.setenv("FAKE_CMDSTAN_EXIT", "70")
-    with pytest.raises(EngineFailed, match="CmdStan could not sample 'facet_binary_marginal'"):
+    with pytest.raises(EngineFailed, match="CmdStan could not sample 'posterior_marginal'"):
         CmdStan().sample(plan.program, plan.data, plan.inits, SHORT, seed=5)
 
 

@@ -2,15 +2,15 @@
 
    CA and CS items are disjoint and every ability belongs to one subset, so each subset's difficulties sum
    to zero on their own. Difficulties of a subset ~ N(0, sigma_b) over its items, anchored; abilities of a
-   model over its four cells are jointly normal. facet_binary_marginal.stan is the same model with the
+   model over its four cells are jointly normal. posterior_marginal.stan is the same model with the
    difficulties integrated out; there the anchor is the population of items, here the items asked, hence
    the variance of their mean in the prior of a subset's level (level_variance). */
 functions {
-#include functions/facet.stan
-#include functions/binary.stan
+#include functions/locale.stan
+#include functions/locale_binary.stan
 }
 data {
-#include functions/facet_data.stan
+#include blocks/data.stan
   // Items of each subset; a subset without items comes as one item that nobody saw.
   int<lower=1> I_ca;
   int<lower=1> I_cs;
@@ -22,12 +22,12 @@ data {
   vector<lower=0>[I_cs] item_total_cs;
 }
 parameters {
-#include functions/facet_parameters.stan
+#include blocks/parameters.stan
   sum_to_zero_vector[I_ca] difficulty_ca;  // logit
   sum_to_zero_vector[I_cs] difficulty_cs;
 }
 transformed parameters {
-#include functions/facet_abilities.stan
+#include blocks/abilities.stan
 }
 model {
   vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';
@@ -36,10 +36,10 @@ model {
   target += rasch_margins(cells_of(ability, 2), difficulty_cs, seen_cs, cell_total_cs, item_total_cs);
   target += anchored_normal_lpdf(difficulty_ca | spread[1]);
   target += anchored_normal_lpdf(difficulty_cs | spread[2]);
-#include functions/facet_priors.stan
+#include blocks/priors.stan
 }
 generated quantities {
-#include functions/facet_gaps.stan
+#include blocks/gaps.stan
   vector[2 * J] cell_rep_ca = replicate_cells_rng(cells_of(ability, 1), difficulty_ca, seen_ca);
   vector[2 * J] cell_rep_cs = replicate_cells_rng(cells_of(ability, 2), difficulty_cs, seen_cs);
   vector[I_ca] item_rep_ca = replicate_items_rng(cells_of(ability, 1), difficulty_ca, seen_ca);

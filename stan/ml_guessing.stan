@@ -1,8 +1,8 @@
 /* Marginal maximum likelihood of the Rasch model with a guessing floor for one subset: abilities are free,
    difficulties b = sigma * z are integrated out over equally spaced nodes z. Items are sorted by floor.
-   With every floor at zero this is rasch_marginal.stan. Parameters are unconstrained: no Jacobian enters. */
+   With every floor at zero this is ml_marginal.stan. Parameters are unconstrained: no Jacobian enters. */
 functions {
-#include functions/floor.stan
+#include functions/guessing.stan
 }
 data {
   int<lower=1> C;                          // cells

@@ -1,13 +1,13 @@
-/* The model of facet_binary.stan with the difficulties integrated out: a few hundred parameters whatever
+/* The model of posterior_joint.stan with the difficulties integrated out: a few hundred parameters whatever
    the number of items. Abilities are relative to the mean difficulty of the population of items; difficulties
    are drawn back from their exact conditional distribution afterwards, which moves the anchor to the items
    asked. */
 functions {
-#include functions/facet.stan
-#include functions/facet_marginal.stan
+#include functions/locale.stan
+#include functions/locale_integrated.stan
 }
 data {
-#include functions/facet_data.stan
+#include blocks/data.stan
   array[2] int<lower=1> n_items;           // items of each subset, at least 1
   int<lower=1> factors;                    // cells multiplied before one log
   // For each subset: nodes, patterns of cells seen, groups of items with one pattern and one total.
@@ -37,10 +37,10 @@ data {
   vector<lower=0>[2 * J] cell_total_cs;
 }
 parameters {
-#include functions/facet_parameters.stan
+#include blocks/parameters.stan
 }
 transformed parameters {
-#include functions/facet_abilities.stan
+#include blocks/abilities.stan
 }
 model {
   vector[2] level_variance = [0, 0]';      // the anchor is the population of items
@@ -50,8 +50,8 @@ model {
   target += marginal_margins(cells_of(ability, 2), unanchored(sigma_b[2], n_items[2]), node_cs,
                              log_spacing_cs, reference_cs, seen_cs, pattern_cs, share_cs, log_scale_cs,
                              count_cs, cell_total_cs, factors);
-#include functions/facet_priors.stan
+#include blocks/priors.stan
 }
 generated quantities {
-#include functions/facet_gaps.stan
+#include blocks/gaps.stan
 }

@@ -2,7 +2,7 @@
    integrated out over N(0, sigma) and sigma is estimated (Bock & Aitkin 1981, with the roles of persons
    and items exchanged: here the items are many). Parameters are unconstrained, so no Jacobian enters. */
 functions {
-#include functions/marginal.stan
+#include functions/integrated.stan
 }
 data {
   int<lower=1> C;                          // cells

@@ -1,12 +1,12 @@
 /* The posterior of one locale, continuous responses (Samejima 1973, doi:10.1007/BF02291114):
    x = logit of the probability on the right option ~ N(ability - difficulty, noise of the subset).
-   Everything else as in facet_binary.stan. */
+   Everything else as in posterior_joint.stan. */
 functions {
-#include functions/facet.stan
-#include functions/crm.stan
+#include functions/locale.stan
+#include functions/locale_continuous.stan
 }
 data {
-#include functions/facet_data.stan
+#include blocks/data.stan
   // Items of each subset; a subset without items comes as one item that nobody saw.
   int<lower=1> I_ca;
   int<lower=1> I_cs;
@@ -22,14 +22,14 @@ data {
   vector<lower=0>[2] prior_noise;          // median and log-sd of the noise
 }
 parameters {
-#include functions/facet_parameters.stan
+#include blocks/parameters.stan
   sum_to_zero_vector[I_ca] difficulty_ca;  // logit
   sum_to_zero_vector[I_cs] difficulty_cs;
   vector<offset=rough_log_noise, multiplier=log_noise_error>[2] log_noise;  // of the sd of a response
 }
 transformed parameters {
   vector[2] noise = exp(log_noise);        // logit
-#include functions/facet_abilities.stan
+#include blocks/abilities.stan
 }
 model {
   vector[2] spread = [unanchored(sigma_b[1], I_ca), unanchored(sigma_b[2], I_cs)]';
@@ -41,10 +41,10 @@ model {
   target += anchored_normal_lpdf(difficulty_ca | spread[1]);
   target += anchored_normal_lpdf(difficulty_cs | spread[2]);
   log_noise ~ normal(log(prior_noise[1]), prior_noise[2]);
-#include functions/facet_priors.stan
+#include blocks/priors.stan
 }
 generated quantities {
-#include functions/facet_gaps.stan
+#include blocks/gaps.stan
   vector[2 * J] cell_rep_ca = replicate_rng(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca);
   vector[2 * J] cell_rep_cs = replicate_rng(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs);
   vector[I_ca] item_rep_ca = replicate_rng(-difficulty_ca, -cells_of(ability, 1), noise[1], seen_ca');

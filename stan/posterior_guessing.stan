@@ -1,13 +1,13 @@
 /* The posterior of one locale with a guessing floor: P(y = 1) = c + (1 - c) * inv_logit(ability - difficulty),
-   c known for every item. Abilities, difficulties and priors are those of facet_binary_marginal.stan, and
+   c known for every item. Abilities, difficulties and priors are those of posterior_marginal.stan, and
    like there abilities are relative to the mean difficulty of the population of items. */
 functions {
-#include functions/facet.stan
-#include functions/facet_marginal.stan
-#include functions/facet_floor.stan
+#include functions/locale.stan
+#include functions/locale_integrated.stan
+#include functions/locale_guessing.stan
 }
 data {
-#include functions/facet_data.stan
+#include blocks/data.stan
   array[2] int<lower=1> n_items;           // items of each subset, at least 1
   // For each subset: nodes, distinct items (same floor, same answers), floors, groups of distinct items.
   int<lower=1> Q_ca;
@@ -38,10 +38,10 @@ data {
   array[G_cs] int<lower=0, upper=1> seen_alike_cs;
 }
 parameters {
-#include functions/facet_parameters.stan
+#include blocks/parameters.stan
 }
 transformed parameters {
-#include functions/facet_abilities.stan
+#include blocks/abilities.stan
 }
 model {
   vector[2] level_variance = [0, 0]';      // the anchor is the population of items
@@ -49,8 +49,8 @@ model {
                           right_ca, seen_ca, count_ca, log_scale_ca, chance_ca, group_ca, seen_alike_ca);
   target += floor_margins(cells_of(ability, 2), unanchored(sigma_b[2], n_items[2]), node_cs, log_spacing_cs,
                           right_cs, seen_cs, count_cs, log_scale_cs, chance_cs, group_cs, seen_alike_cs);
-#include functions/facet_priors.stan
+#include blocks/priors.stan
 }
 generated quantities {
-#include functions/facet_gaps.stan
+#include blocks/gaps.stan
 }
