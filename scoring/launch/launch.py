@@ -167,8 +167,10 @@ def backend_of(unit: Unit) -> Any:
         else "maskedadv.scoring.models.unit"
     )
     try:
-        return importlib.import_module(f"maskedadv.scoring.{name}")
+        return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("maskedadv"):
+            raise  # a module of ours: no installation of another package mends that
         raise PackageMissing(
             f"scoring needs the package {error.name!r}; install with: pip install 'maskedadv[scoring]'."
         ) from error
