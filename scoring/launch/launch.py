@@ -161,11 +161,7 @@ def backend_of(unit: Unit) -> Any:
     ------
     PackageMissing
     """
-    name = (
-        "maskedadv.scoring.endpoints.ask"
-        if isinstance(unit.settings, ApiSettings)
-        else "maskedadv.scoring.models.unit"
-    )
+    name = "endpoints.ask" if isinstance(unit.settings, ApiSettings) else "models.unit"
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -75,12 +75,13 @@ def encode(rendered: Sequence[Rendered], codec: Codec) -> list[Encoded]:
     return out
 
 
-def codec_of(tokenizer: Any, model_type: str = "") -> Codec:
+def codec_of(tokenizer: Any, model_type: str = "", *, adds_begin: bool = False) -> Codec:
     """A Hugging Face tokenizer, fast or slow, as a codec.
 
     Special tokens written in a question ("<s>") are text like any other. A text begins with what the
     tokenizer itself adds, a repeated begin token once only; where it adds none, the begin token is added if
-    the tokenizer says `add_bos_token` or the model is a Gemma, which cannot do without.
+    the tokenizer says `add_bos_token` (`adds_begin`: its configuration file does, which the library may not
+    heed) or the model is a Gemma, which cannot do without.
     """
     options: dict[str, Any] = {"split_special_tokens": True}
     try:
@@ -103,13 +104,14 @@ def codec_of(tokenizer: Any, model_type: str = "") -> Codec:
         described = fast.to_str()
     else:
         described = repr((type(tokenizer).__name__, sorted(tokenizer.get_vocab().items())))
-    start = _start(tokenizer, encode_texts, model_type)
+    wanted = adds_begin or bool(getattr(tokenizer, "add_bos_token", False))
+    start = _start(tokenizer, encode_texts, wanted=wanted or model_type.startswith("gemma"))
     fingerprint = hashlib.sha256(f"{described}{start}".encode()).hexdigest()
     return Codec(encode_texts, decode_ids, start, fingerprint)
 
 
 def _start(
-    tokenizer: Any, encode_texts: Callable[[Sequence[str]], list[list[int]]], model_type: str
+    tokenizer: Any, encode_texts: Callable[[Sequence[str]], list[list[int]]], *, wanted: bool
 ) -> tuple[int, ...]:
     """The special tokens before a text, each once in a row; those after it (end of text) are left out."""
     plain = encode_texts(["a"])[0]
@@ -118,7 +120,6 @@ def _start(
     added = marked[: places[0]] if places else []
     start = [t for k, t in enumerate(added) if k == 0 or t != added[k - 1]]
     begin = tokenizer.bos_token_id
-    wanted = bool(getattr(tokenizer, "add_bos_token", False)) or model_type.startswith("gemma")
     if begin is not None and wanted and begin not in start and begin not in plain[:1]:
         start = [begin, *start]
     return tuple(start)

@@ -9,16 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
-import transformers
 from torch import Tensor, nn
 
-from maskedadv.errors import BadSetting, UnusableModel
-from maskedadv.scoring.models.encode import Codec, codec_of
-from maskedadv.scoring.models.settings import HfSettings
+from maskedadv.errors import UnusableModel
+from maskedadv.scoring.models.encode import Codec
 
 _CHUNK = 1 << 24  # weights of the head that are turned to float32 at once
 _CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "n_ctx")
+_PROBE = 24  # tokens of the rows that show whether a model looks to the right
+_ROUNDING = 1e-4  # of the logits' standard deviation, that may come of summing in another order
+_ROUNDING_HALF = 3e-2
 _SWITCHING = {"longrope", "dynamic", "yarn-dynamic"}  # position scales that depend on the batch's length
 
 
@@ -38,6 +40,8 @@ class Loaded:
         Lengths that a batch must not straddle.
     parameters
         Number of its parameters.
+    vocabulary
+        Token ids it knows: from 0 to below this.
     """
 
     model: Any
@@ -47,6 +51,7 @@ class Loaded:
     breaks: tuple[int, ...]
     device: torch.device
     parameters: int
+    vocabulary: int
 
 
 class Head(nn.Module):
@@ -77,39 +82,6 @@ class Head(nn.Module):
         return logits.t().unflatten(0, chosen.shape[:2])
 
 
-def load_model(settings: HfSettings) -> Loaded:
-    """Load a model and its tokenizer from a folder or from the hub.
-
-    Raises
-    ------
-    BadSetting
-        A device or number type that is not there.
-    UnusableModel
-        Not to be found or loaded, no causal language model, or one whose head cannot be exchanged.
-    """
-    name = settings.path
-    device = choose_device(settings.device)
-    config = load_config(settings)
-    if getattr(config, "is_encoder_decoder", False):
-        raise UnusableModel(f"{name} is an encoder-decoder; only causal language models can be scored.")
-    options: dict[str, Any] = {
-        "revision": settings.revision,
-        "trust_remote_code": settings.trust_remote_code,
-        "dtype": choose_dtype(settings.dtype, device),
-    }
-    if settings.attention != "auto":
-        options["attn_implementation"] = settings.attention
-    if settings.device == "split":
-        options["device_map"] = "auto"
-    try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(name, **options)
-    except (OSError, ValueError, ImportError, KeyError) as error:
-        raise UnusableModel(f"{name} cannot be loaded ({_first_line(error)}).") from error
-    if settings.device != "split":
-        model = nn.Module.to(model, device)
-    return prepare(model, load_codec(settings, config.model_type), name)
-
-
 def prepare(model: Any, codec: Codec, name: str = "the model") -> Loaded:
     """Put the head into a model that is in memory.
 
@@ -135,87 +107,44 @@ def prepare(model: Any, codec: Codec, name: str = "the model") -> Loaded:
         _breaks(config),
         model.get_input_embeddings().weight.device,
         parameters,
+        min(model.get_input_embeddings().weight.shape[0], len(weight)),
     )
     head.positions = torch.zeros((1, 1), dtype=torch.long)
     with torch.inference_mode():
         logits = model(input_ids=torch.zeros((1, 3), dtype=torch.long, device=loaded.device)).logits
     if tuple(logits.shape[:2]) != (1, 1) or logits.dtype != torch.float32:
         raise UnusableModel(f"{name} does not compute its logits with its output head alone.")
+    if looks_right(loaded):
+        raise UnusableModel(
+            f"{name} looks to the right: a token changes the probability of tokens before it. "
+            "Only causal language models can be scored."
+        )
     return loaded
 
 
-def load_config(settings: HfSettings) -> Any:
-    """The model's configuration.
+def looks_right(loaded: Loaded) -> bool:
+    """Whether a token changes log-probabilities at its left, as in BERT, XLNet and prefix models.
 
-    Raises
-    ------
-    UnusableModel
+    Rows that part at different places are compared in one batch with a row of its own, just before the place,
+    further left and at the beginning: what looks to the right in a window only is found, too. A causal mask
+    gives a token at the right the weight 0, so that the same sums come out; what rounding leaves (experts get
+    other batches) is far below what a token does. The last row ends in zeros, as padding does.
     """
-    try:
-        return transformers.AutoConfig.from_pretrained(
-            settings.path, revision=settings.revision, trust_remote_code=settings.trust_remote_code
-        )
-    except (OSError, ValueError, KeyError) as error:
-        if "trust_remote_code" in str(error):
-            raise UnusableModel(
-                f"{settings.path} comes with code of its own; --trust-remote-code runs it."
-            ) from error
-        raise UnusableModel(
-            f"{settings.path} cannot be found or is no model ({_first_line(error)})."
-        ) from error
-
-
-def load_codec(settings: HfSettings, model_type: str) -> Codec:
-    """The model's tokenizer.
-
-    Raises
-    ------
-    UnusableModel
-    """
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            settings.path, revision=settings.revision, trust_remote_code=settings.trust_remote_code
-        )
-    except (OSError, ValueError, ImportError, KeyError) as error:
-        raise UnusableModel(
-            f"the tokenizer of {settings.path} cannot be loaded ({_first_line(error)})."
-        ) from error
-    return codec_of(tokenizer, model_type)
-
-
-def count_parameters(config: Any, *, trust_remote_code: bool = False) -> int:
-    """Parameters of a model, from its configuration alone."""
-    with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=trust_remote_code)
-    return sum(p.numel() for p in model.parameters())
-
-
-def choose_device(name: str) -> torch.device:
-    """The device meant by "auto", "split" (over all GPUs), "cpu", "cuda", "cuda:1", ...
-
-    Raises
-    ------
-    BadSetting
-    """
-    if name in {"auto", "split"}:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise BadSetting(f"--device {name!r} is no device; give auto, cpu, cuda, cuda:1 or split.") from error
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise BadSetting(f"--device {name}: there are {torch.cuda.device_count()} GPUs here.")
-    return device
-
-
-def choose_dtype(name: str, device: torch.device) -> torch.dtype:
-    """The number type meant by "auto", "float32", "bfloat16" or "float16"."""
-    if name == "auto":
-        return torch.bfloat16 if device.type == "cuda" else torch.float32
-    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(name)
-    if dtype is None:
-        raise BadSetting(f"--dtype {name!r} is none of auto, float32, bfloat16, float16.")
-    return dtype
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(loaded.vocabulary // 4, loaded.vocabulary, (2, _PROBE))
+    places = (1, 2, _PROBE // 3, _PROBE // 2, _PROBE - 1)
+    rows = [first, *(np.concatenate([first[:p], second[p:]]) for p in places), np.copy(first)]
+    rows[-1][_PROBE // 2 :] = 0
+    ids = torch.from_numpy(np.stack(rows)).to(loaded.device)
+    limits = torch.tensor([_PROBE, *places, _PROBE // 2])[:, None]
+    looked = torch.tensor(sorted({0, *(p - 1 for p in places), *(p // 2 for p in places)}))
+    loaded.head.positions = looked.expand(len(ids), -1)
+    with torch.inference_mode():
+        logprobs = loaded.model(input_ids=ids).logits.log_softmax(-1)
+    moved = (logprobs - logprobs[:1]).abs().amax(-1).cpu()
+    spread = logprobs[0].std(-1).cpu()
+    most = _ROUNDING if loaded.model.dtype == torch.float32 else _ROUNDING_HALF
+    return bool((moved[1:] > most * spread)[looked < limits[1:]].any())
 
 
 def _breaks(config: Any) -> tuple[int, ...]:
@@ -226,7 +155,3 @@ def _breaks(config: Any) -> tuple[int, ...]:
         config, "original_max_position_embeddings", None
     )
     return (int(original or config.max_position_embeddings),)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0] or type(error).__name__

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,48 +12,24 @@ import transformers
 from maskedadv.scoring.launch.plan import Piece
 from maskedadv.scoring.launch.progress import Progress
 from maskedadv.scoring.launch.store import Answer
+from maskedadv.scoring.models.devices import choose_device, choose_dtype
 from maskedadv.scoring.models.encode import Encoded, encode
-from maskedadv.scoring.models.model import (
-    choose_device,
-    choose_dtype,
-    count_parameters,
-    load_codec,
-    load_config,
-    load_model,
-)
+from maskedadv.scoring.models.identity import identify as known_by
+from maskedadv.scoring.models.identity import pin
+from maskedadv.scoring.models.loading import load_codec, load_config, load_model
 from maskedadv.scoring.models.options import score
 from maskedadv.scoring.models.settings import HfSettings
-
-_CONTENT = {".safetensors", ".bin", ".pt", ".pth", ".json", ".model", ".txt", ".tiktoken", ".py", ".jinja"}
 
 
 def identify(settings: HfSettings) -> dict[str, Any]:
     """The model's part of the fingerprint.
-
-    A model from the hub is known by its commit, one in a folder by the content of its files.
 
     Raises
     ------
     UnusableModel, BadSetting
     """
     _quiet()
-    config = load_config(settings)
-    folder = Path(settings.path)
-    cpu = torch.device("cpu")
-    device = choose_device(settings.device) if settings.dtype == "auto" else cpu
-    return {
-        "backend": "transformers",
-        "transformers": transformers.__version__,
-        "torch": torch.__version__,
-        "path": None if folder.is_dir() else settings.path,
-        "revision": _content(folder)
-        if folder.is_dir()
-        else getattr(config, "_commit_hash", None) or settings.revision,
-        "tokenizer": load_codec(settings, config.model_type).fingerprint,
-        "dtype": str(choose_dtype(settings.dtype, device)).removeprefix("torch."),
-        "attention": settings.attention,
-        "trust_remote_code": settings.trust_remote_code,
-    }
+    return known_by(settings)
 
 
 def start(
@@ -63,7 +37,7 @@ def start(
 ) -> tuple[Callable[[Piece], list[Encoded]], Callable[[Piece, list[Encoded]], list[Answer]]]:
     """Load the model, called `name` to the user; give the functions that encode a piece and that score it."""
     _quiet()
-    loaded = load_model(settings)
+    loaded = load_model(pin(settings))
     progress = Progress(name, "tokens", sum(len(p.items) for p in pieces), report)
 
     def prepare(piece: Piece) -> list[Encoded]:
@@ -85,13 +59,11 @@ def _quiet() -> None:
     transformers.utils.logging.disable_progress_bar()
 
 
-def _content(folder: Path) -> str:
-    """Hash of the files that make a model."""
-    digest = hashlib.blake2b(digest_size=20)
-    for path in sorted(p for p in folder.iterdir() if p.suffix in _CONTENT and p.is_file()):
-        with path.open("rb") as file:
-            digest.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
-    return f"content {digest.hexdigest()}"
+def count_parameters(config: Any, *, trust_remote_code: bool = False) -> int:
+    """Parameters of a model, from its configuration alone."""
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=trust_remote_code)
+    return sum(p.numel() for p in model.parameters())
 
 
 def parameters(settings: HfSettings) -> int:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.scoring.test_run import answer_files, run, score
 
 from maskedadv.errors import BadItem, DuplicateRows
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.plan import make_pieces
 from maskedadv.scoring.prompts.prompts import load_prompts
 from tests.scoring.conftest import write_item_file
+from tests.scoring.launch.test_launch import answer_files, run, score
 
 pytest.importorskip("transformers")
 
