@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from maskedadv.scoring.prompts.prompts import Rendered
@@ -19,7 +20,10 @@ from maskedadv.scoring.prompts.prompts import Rendered
 LOSSY = "tokenizer loses text"
 ALIKE = "options encode alike"
 NO_PREFIX = "no token before the options"
+BEGINS_ANOTHER = "an option begins another"
 _CHUNK = 256
+_END = 160  # characters at the end of a prompt, where an option may change tokens
+_SETTLED = 3  # tokens that must be alike before the first that an option changes
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,85 @@ class Encoded:
 
 
 def encode(rendered: Sequence[Rendered], codec: Codec) -> list[Encoded]:
-    """Encode questions, many texts at a time."""
+    """Encode questions, many texts at a time.
+
+    Where the tokens of one option begin those of another ("1" and "10"), the end of the line is read after
+    all of them: so complete options are compared, not the beginning of one with the whole of the other.
+    """
     out = []
     for begin in range(0, len(rendered), _CHUNK):
         chunk = rendered[begin : begin + _CHUNK]
-        texts = [r.prompt + form for r in chunk for forms in r.options for form in forms]
-        whole = codec.encode(texts)
-        faithful = map(_same, codec.decode(whole), texts)
-        taken = zip(whole, faithful, strict=True)
-        for r in chunk:
-            forms = [len(f) for f in r.options]
-            ids, good = zip(*(next(taken) for _ in range(sum(forms))), strict=True)
-            out.append(_split(ids, forms, codec.start) if all(good) else Encoded((), (), LOSSY))
+        found = _encode_chunk(chunk, codec)
+        if open_ := [k for k, e in enumerate(found) if not e.reason and _begins_another(e)]:
+            closed = [Rendered(chunk[k].prompt, _closed(chunk[k].options)) for k in open_]
+            for k, e in zip(open_, _encode_chunk(closed, codec), strict=True):
+                found[k] = replace(e, reason=e.reason or (BEGINS_ANOTHER if _begins_another(e) else ""))
+        out += found
     return out
+
+
+def _encode_chunk(chunk: Sequence[Rendered], codec: Codec) -> list[Encoded]:
+    """A prompt is encoded whole with its first option; with the others only its end, where tokens may merge."""
+    forms = [[form for option in r.options for form in option] for r in chunk]
+    whole = codec.encode([r.prompt + own[0] for r, own in zip(chunk, forms, strict=True)])
+    ends = [_end(r.prompt) for r in chunk]
+    near_texts = [end + form for end, own in zip(ends, forms, strict=True) for form in own]
+    near = codec.encode(near_texts)
+    texts = [*(r.prompt + own[0] for r, own in zip(chunk, forms, strict=True)), *near_texts]
+    faithful = list(map(_same, codec.decode([*whole, *near]), texts))
+    out: list[Encoded | None] = []
+    place = 0
+    for n, (r, own) in enumerate(zip(chunk, forms, strict=True)):
+        ids = _joined(whole[n], near[place : place + len(own)])
+        good = faithful[n] and all(faithful[len(chunk) + place + k] for k in range(len(own)))
+        sizes = [len(option) for option in r.options]
+        # The first of a chunk is looked at wholly in any case: a tokenizer may be like no other.
+        sure = ids is not None and good and n > 0
+        out.append(_split(ids, sizes, codec.start) if sure and ids is not None else None)
+        place += len(own)
+    unsure = [n for n, e in enumerate(out) if e is None]
+    texts = [chunk[n].prompt + form for n in unsure for form in forms[n]]
+    encoded = codec.encode(texts)
+    taken = zip(encoded, map(_same, codec.decode(encoded), texts), strict=True)
+    for n in unsure:
+        ids_, good_ = zip(*(next(taken) for _ in forms[n]), strict=True)
+        sizes = [len(option) for option in chunk[n].options]
+        out[n] = _split(ids_, sizes, codec.start) if all(good_) else Encoded((), (), LOSSY)
+    return [e for e in out if e is not None]
+
+
+def _end(prompt: str) -> str:
+    """The last lines of a prompt: enough for a tokenizer to come to the same tokens as after the whole."""
+    lines = prompt.split("\n")
+    return "\n".join(lines[-2:])[-_END:]
+
+
+def _joined(whole: list[int], near: Sequence[list[int]]) -> list[list[int]] | None:
+    """Encodings of all options, from that of the whole text with the first one and those of the ends.
+
+    None where they cannot be relied on: the end of the whole text must come out of its last lines alone, from
+    some token on, and the options must change nothing before `_SETTLED` tokens after that.
+    """
+    first = near[0]
+    same = _shared(whole[::-1], first[::-1])  # tokens at the end that both have
+    kept = len(first) - same  # tokens of the end's encoding that are not the whole's
+    if any(_shared(first, one) < kept + _SETTLED for one in near[1:]):
+        return None
+    return [whole[: len(whole) - same] + one[kept:] for one in near]
+
+
+def _shared(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many numbers two lists begin with alike."""
+    return next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _begins_another(encoded: Encoded) -> bool:
+    tails = sorted(tail for forms in encoded.tails for tail in forms)
+    return any(b[: len(a)] == a for a, b in pairwise(tails))
+
+
+def _closed(options: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(f"{form}\n" for form in forms) for forms in options)
 
 
 def codec_of(tokenizer: Any, model_type: str = "", *, adds_begin: bool = False) -> Codec:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from maskedadv.scoring.models.batch import run_batches
 from maskedadv.scoring.models.encode import Encoded
@@ -195,9 +195,16 @@ def _tail_logprobs(
 
 
 def _repeatable(cache: Any) -> bool:
-    """Whether the cache holds keys and values only, which can be repeated for every option."""
+    """Whether the cache holds keys and values only, which can be repeated for every option.
+
+    Models derive caches with a state beside the layers (MiniMax's linear attention): those are others.
+    """
     layers: list[Any] = getattr(cache, "layers", [])
-    return bool(layers) and {type(x) for x in layers} <= {DynamicLayer, DynamicSlidingWindowLayer}
+    return (
+        type(cache) is DynamicCache
+        and bool(layers)
+        and {type(x) for x in layers} <= {DynamicLayer, DynamicSlidingWindowLayer}
+    )
 
 
 def _pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

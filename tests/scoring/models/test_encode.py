@@ -41,6 +41,23 @@ def all_prompts(forms: LetterForms = "context") -> list[Rendered]:
     ]
 
 
+def test_the_end_alone_gives_what_the_whole_gives() -> None:
+    """Prompts of every language behind long questions, through tokenizers that split and that do not."""
+    long = [Rendered(f"{'Was ist das? ' * 40}\n{r.prompt}", r.options) for r in all_prompts("both")]
+    codecs = [real_codec("deepseek"), real_codec("mistral v1"), sentencepiece_codec(trained())]
+    for codec in codecs:
+        texts: list[str] = []
+        counted = Codec(lambda x, c=codec, t=texts: t.extend(x) or c.encode(x), codec.decode, codec.start, "")
+        found = encode(long, counted)
+        ends = [t for t in texts if len(t) < 200]
+        assert len(ends) > 3 * (len(texts) - len(ends))  # few are encoded whole more than once
+        for r, e in zip(long, found, strict=True):
+            assert e.reason == ""
+            for forms, tails in zip(r.options, e.tails, strict=True):
+                for form, tail in zip(forms, tails, strict=True):
+                    assert [*e.prefix[len(codec.start) :], *tail] == codec.encode([r.prompt + form])[0]
+
+
 def sentencepiece_codec(model: str | Path | bytes) -> Codec:
     sentencepiece = pytest.importorskip("sentencepiece")
     options = {"model_proto": model} if isinstance(model, bytes) else {"model_file": str(model)}
@@ -181,13 +198,32 @@ def test_a_line_break_merged_with_the_colon_is_not_lost() -> None:
     assert [codec.decode(list(t))[0] for t in e.tails] == ["A", "B"]
 
 
-def test_an_option_that_begins_another_has_no_empty_tail() -> None:
+@pytest.mark.parametrize("merges", [[], ["10"], ["1\n"], [":1"], [":\n"]])
+def test_an_option_that_begins_another_is_compared_as_a_whole(merges: list[str]) -> None:
+    """ "1" and "10": P("1") is never below P("1" and then "0"), so items keyed 10 could not be right."""
+    codec = merging_codec(merges)
+    (e,) = encode([Rendered("n:", (("1",), ("2",), ("10",)))], codec)
+    tails = [tail for (tail,) in e.tails]
+    assert e.reason == ""
+    assert all(tail and tail != other[: len(tail)] for tail in tails for other in tails if tail is not other)
+    ends = "" if "10" in merges else "\n"
+    whole = [codec.decode([[*e.prefix, *tail]])[0] for tail in tails]
+    assert whole == [f"n:1{ends}", f"n:2{ends}", f"n:10{ends}"]
+
+
+def test_options_that_a_tokenizer_never_closes_are_refused() -> None:
     codec = merging_codec([])
-    (e,) = encode([Rendered("n", (("1",), ("10",)))], codec)
-    assert [codec.decode(list(t))[0] for t in e.tails] == ["1", "10"]
-    codec = merging_codec([])
-    (e,) = encode([Rendered("n:", (("",), ("a",)))], codec)
-    assert [codec.decode(list(t))[0] for t in e.tails] == [":", ":a"]
+    bare = Codec(
+        lambda texts: codec.encode([t.rstrip("\n") for t in texts]),
+        lambda rows: [t + "\n" if "\n" not in t else t for t in codec.decode(rows)],
+        (),
+        "",
+    )
+    (e,) = encode([Rendered("n:", (("1",), ("10",)))], bare)
+    assert e.reason == LOSSY
+    numeral = Codec(codec.encode, lambda rows: [t.rstrip("\n") for t in codec.decode(rows)], (), "")
+    (e,) = encode([Rendered("n:", (("1",), ("10",)))], numeral)
+    assert e.reason == LOSSY
 
 
 @pytest.mark.parametrize("letters", ["甲乙丙丁", "అఆఇఈ"])
@@ -263,9 +299,12 @@ def test_whatever_is_merged_prefix_and_tail_make_the_whole(
     (e,) = encode([Rendered(prompt, tuple((o,) for o in options))], codec)
     if e.reason:
         return
+    whole = {(*e.prefix, *tail) for (tail,) in e.tails}
+    assert len(whole) == len(options)
     for option, (tail,) in zip(options, e.tails, strict=True):
         assert tail
-        assert codec.decode([[*e.prefix, *tail]])[0] == prompt + option
+        assert codec.decode([[*e.prefix, *tail]])[0] in {prompt + option, f"{prompt}{option}\n"}
+        assert not any(tail == other[: len(tail)] for (other,) in e.tails if other != tail)
 
 
 # --- the tokens that begin a text -----------------------------------------------------------------

@@ -62,6 +62,17 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
             "mamba_chunk_size": 16,
         },
     ),
+    "minimax, a state beside the cache": (
+        "MiniMaxConfig",
+        {
+            **HEADS,
+            "num_local_experts": 4,
+            "num_experts_per_tok": 2,
+            "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+            "block_size": 16,
+        },
+    ),
+    "mixtral, experts": ("MixtralConfig", {**HEADS, "num_local_experts": 4, "num_experts_per_tok": 2}),
     "cohere, logit scale": ("CohereConfig", {**GROUPED, "logit_scale": 0.5}),
     "granite, logit divisor": ("GraniteConfig", {**GROUPED, "logits_scaling": 4.0}),
     "bloom, position by bias": (
