@@ -82,7 +82,7 @@ def encode(rendered: Sequence[Rendered], codec: Codec) -> list[Encoded]:
 
 
 def _encode_chunk(chunk: Sequence[Rendered], codec: Codec) -> list[Encoded]:
-    """A prompt is encoded whole with its first option; with the others only its end, where tokens may merge."""
+    """Encode a prompt whole with its first option; with the others only its end, where tokens may merge."""
     forms = [[form for option in r.options for form in option] for r in chunk]
     whole = codec.encode([r.prompt + own[0] for r, own in zip(chunk, forms, strict=True)])
     ends = [_end(r.prompt) for r in chunk]
