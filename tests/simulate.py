@@ -94,3 +94,35 @@ def artefact_table(
                 )
             )
     return pd.concat(parts, ignore_index=True)
+
+
+def languages(answers: Array) -> tuple[Array, Array]:
+    """Local and pivot answers (models, items) of a block with its local cells first."""
+    half = len(answers) // 2
+    return answers[:half], answers[half:]
+
+
+def copies(
+    rng: np.random.Generator, gap: float, models: int, items: int, *, copied: int, share: float = 1.0
+) -> Array:
+    """A block (2·models, items) whose first `copied` models give this share of a common model's answers."""
+    own = block(rng, gap, models, items)
+    common = own[[0, models]]
+    if share < 1.0:  # relatives of equal ability, each with answers of its own
+        b = 1.2 * rng.standard_normal(items)
+        p = expit(np.array([0.8 + gap, 0.8])[:, None, None] - b)
+        own = np.concatenate([rng.random((models, items)) < q for q in p]).astype(float)
+        common = np.concatenate([rng.random((1, items)) < q for q in p]).astype(float)
+    for k, source in enumerate(common):
+        rows = slice(k * models, k * models + copied)
+        taken = rng.random((copied, items)) < share
+        own[rows] = np.where(taken, source, own[rows])
+    return own
+
+
+def floored_block(
+    rng: np.random.Generator, gap: float, models: int, items: int, *, chance: float, model_item: float
+) -> Array:
+    """As `block`, every answer that is not known guessed right with the given chance."""
+    known = block(rng, gap, models, items, model_item=model_item)
+    return np.where(rng.random(known.shape) < chance, 1.0, known)
