@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
 from numpy.typing import NDArray
 
 from maskedadv.errors import (
@@ -26,6 +25,8 @@ from maskedadv.errors import (
     MissingId,
     UnreadableFile,
 )
+from maskedadv.files.csv_text import csv_layout, read_csv, stream_opener
+from maskedadv.files.sources import existing, first_bytes, reason_of
 
 
 def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequence[str]) -> pd.DataFrame:
@@ -45,7 +46,7 @@ def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequ
     ------
     UnreadableFile, MissingColumn, EmptyTable
     """
-    frame = source.copy() if isinstance(source, pd.DataFrame) else _read_file(Path(source), what)
+    frame = source.copy() if isinstance(source, pd.DataFrame) else _read_file(Path(source), what, required)
     frame = frame.reset_index(drop=True)
     names = [str(name) for name in frame.columns]
     frame.columns = pd.Index(names, dtype=object)
@@ -63,37 +64,27 @@ def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequ
     return pd.DataFrame({name: _as_text(frame[name]) for name in names})
 
 
-def _read_file(path: Path, what: str) -> pd.DataFrame:
-    if not path.is_file():
+def _read_file(path: Path, what: str, required: Sequence[str]) -> pd.DataFrame:
+    existing(path, f"give {what} as a CSV or Parquet file")
+    if path.is_dir():
         raise UnreadableFile(f"{what}: {path} is not a file; give a CSV or Parquet file.")
+    first_bytes(path)
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
             return pd.read_parquet(path)
-        return _read_csv(path, what)
+        return _read_csv(path, what, required)
     except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UnreadableFile(
-            f"{what}: {path} cannot be read ({reason}); it should be UTF-8 CSV with a header line."
+            f"{what}: {path} cannot be read ({reason_of(error)}); it should be UTF-8 CSV with a header line."
         ) from error
 
 
-def _read_csv(path: Path, what: str) -> pd.DataFrame:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        head = stream.read(1 << 16)
-    header = head.split(b"\n", 1)[0].split(b"\r", 1)[0].decode("utf-8-sig")
-    if not header.strip():
+def _read_csv(path: Path, what: str, required: Sequence[str]) -> pd.DataFrame:
+    open_stream = stream_opener(path)
+    layout = csv_layout(open_stream, path, required)
+    if not layout.names:
         raise EmptyTable(f"{what}: {path} is empty, or does not begin with a header line.")
-    delimiter = max(",;\t|", key=header.count)
-    names = next(csv.reader([header], delimiter=delimiter))
-    with pa.input_stream(str(path), compression="detect") as stream:
-        table = pyarrow.csv.read_csv(
-            stream,
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
-        )
-    return table.to_pandas()
+    return read_csv(open_stream, path, layout, [name for name in layout.names if name], {}).to_pandas()
 
 
 def _as_text(column: pd.Series) -> pd.Series:

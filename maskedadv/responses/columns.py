@@ -69,11 +69,11 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
         raise MissingId(
             f"column '{name}': {len(missing)} ids are empty ({where}); every answer needs its {name}."
         )
-    cut = [t for t in texts if t is not None and ("\0" in t or "\r" in t)]
+    cut = [t for t in texts if t is not None and any(sign in t for sign in "\0\r\n")]
     if cut:
         raise BadId(
-            f"column '{name}': {len(cut)} ids hold a null byte or a carriage return ({cut[0]!r}), which "
-            "result files cannot keep; take it out."
+            f"column '{name}': {len(cut)} ids hold a line end or a null byte ({cut[0][:60]!r}); take it out, "
+            "or close the quotation mark that makes one id of several lines."
         )
     used = np.zeros(len(texts), dtype=bool)
     used[raw] = True

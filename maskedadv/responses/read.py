@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets, UnknownSubset
 from maskedadv.responses.columns import encode_ids, offenders, parse_values
-from maskedadv.responses.files import IDS, VALUES, load_table
+from maskedadv.responses.files import load_table
+from maskedadv.responses.kinds import IDS, VALUES
 from maskedadv.responses.table import Responses
 from maskedadv.vocabulary import SUBSETS
 
@@ -46,7 +47,7 @@ def read_responses(
     """
     if isinstance(source, Responses):
         return source
-    table = load_table(source, extras=extras)
+    table, notes = load_table(source, extras=extras)
     if len(table) == 0:
         raise EmptyTable("the table has a header but no rows.")
 
@@ -81,7 +82,10 @@ def read_responses(
         n_options=values.get("n_options"),
         extra=_extra(table, order) if extras else None,
         fingerprint=_fingerprint((models, languages, items), (*codes, item_subset), values),
-        notes=_lookalikes("model", models) + _lookalikes("language", languages) + _lookalikes("item", items),
+        notes=notes
+        + _lookalikes("model", models)
+        + _lookalikes("language", languages)
+        + _lookalikes("item", items),
     )
 
 

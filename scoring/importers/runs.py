@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel, UnreadableFile
+from maskedadv.errors import MixedRuns, NothingToImport, UnknownModel
+from maskedadv.files.walk import files_below, is_data
 from maskedadv.scoring.importers.mapping import TaskRule, find_rule
 
 TIME = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?"
@@ -64,20 +64,7 @@ def files_under(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
         A folder cannot be listed, so that logs in it would be missed.
     """
 
-    def refuse(error: OSError) -> None:
-        raise UnreadableFile(f"the folder {error.filename} cannot be read ({error.strerror}).") from error
-
-    def walk() -> Iterator[Path]:
-        seen: set[str] = set()
-        for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
-            folders.sort()
-            if (real := os.path.realpath(place)) in seen:
-                folders.clear()
-                continue
-            seen.add(real)
-            yield from (Path(place, name) for name in names if name.endswith(suffixes))
-
-    return sorted(path for path in walk() if path.is_file())
+    return [path for path in files_below(folder) if path.name.endswith(suffixes) and is_data(path)]
 
 
 def map_runs(
