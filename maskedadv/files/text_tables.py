@@ -65,14 +65,15 @@ def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequ
 
 
 def _read_file(path: Path, what: str, required: Sequence[str]) -> pd.DataFrame:
-    existing(path, f"give {what} as a CSV or Parquet file")
-    if path.is_dir():
-        raise UnreadableFile(f"{what}: {path} is not a file; give a CSV or Parquet file.")
-    first_bytes(path)
     try:
+        if existing(path, "give a CSV or Parquet file").is_dir():
+            raise UnreadableFile(f"{path} is not a file; give a CSV or Parquet file.")
+        first_bytes(path)
         if path.suffix.lower() in {".parquet", ".pq"}:
             return pd.read_parquet(path)
         return _read_csv(path, what, required)
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{what}: {error}") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(
             f"{what}: {path} cannot be read ({reason_of(error)}); it should be UTF-8 CSV with a header line."
