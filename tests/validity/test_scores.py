@@ -150,7 +150,7 @@ def test_files_that_are_no_tables(tmp_path: Path, content: bytes, error: type[In
     path.write_bytes(content)
     with pytest.raises(error, match="score table"):
         read_scores(path)
-    with pytest.raises(UnreadableFile, match="does not exist|not a file"):
+    with pytest.raises(UnreadableFile, match=r"does not exist|not a file"):
         read_scores(tmp_path / "nowhere.csv")
 
 
