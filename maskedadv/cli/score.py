@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from maskedadv.scoring.endpoints.settings import ApiSettings
+    from maskedadv.scoring.launch.devices import Slot
     from maskedadv.scoring.launch.plan import Unit
     from maskedadv.scoring.models.settings import HfSettings
 
@@ -73,6 +74,9 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
         raise BadSetting(
             "--slurm needs a --dtype, such as bfloat16: this machine may not have the jobs' GPU."
         )
+    slots = _slots(gpus, options["url"], options["device"]) if slurm is None else []
+    if slurm is not None and options["device"] == "auto":
+        options["device"] = "cuda"  # a job has a GPU, whatever this machine has
     units = _units(**options)
     known = identify_units(units, output, _progress)
     _refuse_unwritable(output)
@@ -83,9 +87,8 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
             largest_first(units), known, output, slurm, again=again, gpus=gpus or 1, report=_progress
         )
     else:
-        gpus = gpus or _count_gpus(options["url"])
-        queue = largest_first(units) if gpus > 1 else units
-        failed = run_units(queue, known, output, _progress, gpus, again=again)
+        queue = largest_first(units) if len(slots) > 1 else units
+        failed = run_units(queue, known, output, _progress, slots, again=again)
     table = collect(output, units, known)
     if table is not None:
         try:
@@ -209,14 +212,17 @@ def _refuse_unwritable(output: Path) -> None:
         raise BadSetting(f"{output} cannot be written to ({reason}); name another folder with -o.") from error
 
 
-def _count_gpus(url: str | None) -> int:
+def _slots(gpus: int, url: str | None, device: str) -> list[Slot]:
+    """The processes of a run on this machine."""
+    from maskedadv.scoring.launch.devices import assign
+
     if url:
-        return 1
+        return []
     try:
         import torch
     except ModuleNotFoundError:
-        return 1
-    return max(1, torch.cuda.device_count())
+        return []
+    return assign(device, gpus, torch.cuda.device_count())
 
 
 def _say(sentence: str) -> None:

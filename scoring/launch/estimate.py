@@ -63,10 +63,10 @@ def _cost(unit: Unit, rest: list[Piece]) -> tuple[str, int, str]:
         return "-", read, text
     from maskedadv.scoring.models.unit import size_of
 
-    parameters, tokens, rate = size_of(unit.settings, rest)
-    seconds = 2 * parameters * tokens / (EFFICIENCY * rate)
-    return (
-        f"{parameters / 1e9:.2g}B" if parameters >= 1e8 else f"{parameters / 1e6:.2g}M",
-        tokens,
-        clock(seconds),
-    )
+    found = size_of(unit.settings, rest)
+    seconds = 2 * found.active * found.tokens / (EFFICIENCY * found.rate)
+    return _short(found.parameters), found.tokens, clock(seconds)
+
+
+def _short(parameters: int) -> str:
+    return f"{parameters / 1e9:.2g}B" if parameters >= 1e8 else f"{parameters / 1e6:.2g}M"

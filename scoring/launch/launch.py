@@ -10,8 +10,10 @@ import queue
 import sys
 import threading
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,8 +22,10 @@ import pyarrow as pa
 
 from maskedadv.errors import BadSetting, PackageMissing
 from maskedadv.scoring.endpoints.settings import ApiSettings
-from maskedadv.scoring.launch.plan import Unit, fingerprint, stored
-from maskedadv.scoring.launch.store import answer_path, table_of, write_answers, write_whole
+from maskedadv.scoring.launch.devices import Slot, is_spoilt
+from maskedadv.scoring.launch.plan import Piece, Unit, fingerprint, stored
+from maskedadv.scoring.launch.store import Answer, answer_path, table_of, write_answers, write_whole
+from maskedadv.scoring.models.settings import HfSettings
 
 ERRORS = "_errors"
 Identities = Mapping[str, Mapping[str, Any]]
@@ -58,7 +62,7 @@ def run_units(
     identities: Identities,
     out: Path,
     report: Callable[[str], None],
-    gpus: int = 1,
+    slots: Sequence[Slot] = (),
     *,
     again: bool = False,
 ) -> list[str]:
@@ -68,8 +72,8 @@ def run_units(
     ----------
     identities
         From `identify_units`; units without one count as failed.
-    gpus
-        Processes at a time, each with a GPU of its own; 1 works in this process.
+    slots
+        From `devices.assign`: processes at a time, each with GPUs of its own; none works in this process.
     again
         Whether pieces with answers that failed for passing reasons (a server, memory) are done anew.
 
@@ -79,35 +83,49 @@ def run_units(
     """
     failed = [unit.model for unit in units if unit.model not in identities]
     ready = [unit for unit in units if unit.model in identities]
-    if gpus <= 1:
+    if not slots:
         done = [run_unit(unit, identities[unit.model], out, report, again=again) for unit in ready]
         return failed + [unit.model for unit, good in zip(ready, done, strict=True) if not good]
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
     for unit in ready:
         waiting.put(unit)
 
-    def serve(gpu: int) -> None:
+    def serve(slot: Slot) -> None:
         while True:
             try:
                 unit = waiting.get_nowait()
             except queue.Empty:
                 return
-            worker = multiprocessing.get_context("spawn").Process(
-                target=_on_gpu, args=(gpu, unit, identities[unit.model], out, again)
-            )
-            worker.start()
-            worker.join()
-            if worker.exitcode:
+            if not _run_apart(slot, unit, identities[unit.model], out, again):
                 failed.append(unit.model)
-                if worker.exitcode < 0:
-                    record_failure(out, unit, f"The process was ended by signal {-worker.exitcode}.")
 
-    threads = [threading.Thread(target=serve, args=(gpu,)) for gpu in range(gpus)]
+    threads = [threading.Thread(target=serve, args=(slot,)) for slot in slots]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     return failed
+
+
+def _run_apart(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> bool:
+    """Score a unit in a process of its own; in a second one, if the first lost its GPU."""
+    for last in (False, True):
+        code = start_worker(slot, unit, identity, out, again)
+        if code < 0:
+            record_failure(out, unit, f"The process was ended by signal {-code}.")
+        if code == 0 or last or not is_spoilt(read_errors(out).get(unit.model, "")):
+            break
+    return code == 0
+
+
+def start_worker(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> int:
+    """Run a process that scores one unit, and wait for its exit code."""
+    worker = multiprocessing.get_context("spawn").Process(
+        target=work_on, args=(slot, unit, identity, out, again)
+    )
+    worker.start()
+    worker.join()
+    return worker.exitcode or 0
 
 
 def run_unit(
@@ -142,6 +160,9 @@ def score_unit(
     missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
     if not missing:
         return
+    if hasattr(backend, "answer"):
+        _score_together(backend, unit, identity, [unit.pieces[k] for k in missing], out, report)
+        return
     prepare, ask = backend.start(unit.model, unit.settings, [unit.pieces[k] for k in missing], report)
     with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
         prepared = ahead.submit(prepare, unit.pieces[missing[0]])
@@ -154,6 +175,30 @@ def score_unit(
             write_answers(answer_path(out, key), table, key)
 
 
+def _score_together(
+    backend: Any,
+    unit: Unit,
+    identity: Mapping[str, Any],
+    pieces: Sequence[Piece],
+    out: Path,
+    report: Callable[[str], None],
+) -> None:
+    """Ask all pieces at once; each has its file as soon as its last answer is there."""
+    found: dict[int, dict[int, Answer]] = defaultdict(dict)
+
+    def keep(n: int, answers: Sequence[tuple[int, Answer]]) -> None:
+        found[n].update(answers)
+        piece = pieces[n]
+        if len(found[n]) == len(piece.items):
+            table = table_of(unit.model, piece.items, [found[n][k] for k in range(len(piece.items))])
+            key = fingerprint(unit, piece, identity)
+            write_answers(answer_path(out, key), table, key)
+            del found[n]
+
+    wanted = [(piece, range(len(piece.items))) for piece in pieces]
+    backend.answer(unit.model, unit.settings, identity, wanted, keep, report)
+
+
 def backend_of(unit: Unit) -> Any:
     """The module that reaches the unit's model: it has `identify` and `start`.
 
@@ -163,7 +208,7 @@ def backend_of(unit: Unit) -> Any:
     """
     name = "endpoints.ask" if isinstance(unit.settings, ApiSettings) else "models.unit"
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(f"maskedadv.scoring.{name}")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("maskedadv"):
             raise  # a module of ours: no installation of another package mends that
@@ -191,13 +236,15 @@ def may_pass(reason: str) -> bool:
     return reason.startswith("api_") or reason == "out_of_memory"
 
 
-def _on_gpu(gpu: int, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    os.environ["CUDA_VISIBLE_DEVICES"] = visible[gpu] if len(visible) > gpu and visible[gpu] else str(gpu)
+def work_on(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
+    """What a process of `run_units` does; leaves with 1 if the unit failed."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = slot.visible
 
     def report(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
+    if isinstance(unit.settings, HfSettings):  # the others ask an endpoint
+        unit = replace(unit, settings=replace(unit.settings, device=slot.device))
     done = run_unit(unit, identity, out, report, again=again)
     raise SystemExit(0 if done else 1)
 

@@ -30,8 +30,8 @@ _BESIDE = re.compile(
 )
 
 
-def load_model(settings: HfSettings) -> Loaded:
-    """Load a model and its tokenizer from a folder or from the hub.
+def load_model(settings: HfSettings, codec: Codec | None = None) -> Loaded:
+    """Load a model, and its tokenizer if it is not there yet, from a folder or from the hub.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def load_model(settings: HfSettings) -> Loaded:
         raise UnusableModel(f"{name} cannot be loaded ({first_line(error)}).") from error
     model, report = loaded
     check_report(name, report)
-    return prepare(model, load_codec(settings, config.model_type), name)
+    return prepare(model, codec or load_codec(settings, config.model_type), name)
 
 
 def check_report(name: str, report: Mapping[str, Any]) -> None:

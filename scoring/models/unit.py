@@ -1,24 +1,33 @@
-"""One Hugging Face model asked all its pieces."""
+"""One Hugging Face model asked all its pieces, over all languages and sets at once."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
-import torch
 import transformers
 
 from maskedadv.scoring.launch.plan import Piece
 from maskedadv.scoring.launch.progress import Progress
 from maskedadv.scoring.launch.store import Answer
-from maskedadv.scoring.models.devices import choose_device, choose_dtype
-from maskedadv.scoring.models.encode import Encoded, encode
+from maskedadv.scoring.models.batch import Budget
+from maskedadv.scoring.models.encode import encode
 from maskedadv.scoring.models.identity import identify as known_by
-from maskedadv.scoring.models.identity import pin
 from maskedadv.scoring.models.loading import load_codec, load_config, load_model
-from maskedadv.scoring.models.options import score
+from maskedadv.scoring.models.memory import auto_budget
+from maskedadv.scoring.models.options import Scores, score
 from maskedadv.scoring.models.settings import HfSettings
+from maskedadv.scoring.models.size import parameters, size_of
+
+__all__ = ["answer", "identify", "parameters", "size_of"]
+
+_POOL = 8192  # questions that are sorted by length together; the next ones are tokenised meanwhile
+
+Place = tuple[int, int]  # a piece's position among the wanted ones, a question's in the piece
+Keep = Callable[[int, Sequence[tuple[int, Answer]]], None]
 
 
 def identify(settings: HfSettings) -> dict[str, Any]:
@@ -32,66 +41,77 @@ def identify(settings: HfSettings) -> dict[str, Any]:
     return known_by(settings)
 
 
-def start(
-    name: str, settings: HfSettings, pieces: Sequence[Piece], report: Callable[[str], None]
-) -> tuple[Callable[[Piece], list[Encoded]], Callable[[Piece, list[Encoded]], list[Answer]]]:
-    """Load the model, called `name` to the user; give the functions that encode a piece and that score it."""
+def answer(
+    name: str,
+    settings: HfSettings,
+    identity: Mapping[str, Any],
+    wanted: Sequence[tuple[Piece, Sequence[int]]],
+    keep: Keep,
+    report: Callable[[str], None],
+) -> None:
+    """Load a model once and ask it everything that is wanted.
+
+    Questions of all languages and sets are sorted by length together, so that those in a batch are of about
+    one length: hardly a position is padding.
+
+    Parameters
+    ----------
+    name
+        What the user calls the model.
+    identity
+        From `identify`: a model of the hub is loaded at the commit that stands there.
+    wanted
+        Pieces, and positions of the questions to ask in each.
+    keep
+        Given a position in `wanted`, and answers with their positions in the piece, as they come.
+
+    Raises
+    ------
+    UnusableModel, BadSetting
+    """
     _quiet()
-    loaded = load_model(pin(settings))
-    progress = Progress(name, "tokens", sum(len(p.items) for p in pieces), report)
+    if identity["path"] is not None:
+        settings = replace(settings, revision=identity["revision"])
+    places = [(n, k) for n, (_, positions) in enumerate(wanted) for k in positions]
+    pools = [places[begin : begin + _POOL] for begin in range(0, len(places), _POOL)]
+    codec = load_codec(settings, load_config(settings).model_type)
 
-    def prepare(piece: Piece) -> list[Encoded]:
-        return encode(piece.rendered, loaded.codec)
+    def prepare(pool: Sequence[Place]) -> Any:
+        return encode([wanted[n][0].rendered[k] for n, k in pool], codec)
 
-    def ask(piece: Piece, encoded: list[Encoded]) -> list[Answer]:
-        scores = score(loaded, encoded, settings.max_tokens, progress.of(piece.language).add)
-        return [
-            Answer(s.logprobs, None, s.reason, e.n_tail_tokens() or None)
-            for s, e in zip(scores, encoded, strict=True)
-        ]
+    with ThreadPoolExecutor(1) as ahead:  # while the model is loaded, and then while it computes
+        prepared = ahead.submit(prepare, pools[0] if pools else [])
+        loaded = load_model(settings, codec)
+        progress = Progress(name, "tokens", len(places), report)
+        budget: Budget | None = None
+        for number, pool in enumerate(pools):
+            encoded = prepared.result()
+            if number + 1 < len(pools):
+                prepared = ahead.submit(prepare, pools[number + 1])
+            longest = max(len(e.prefix) for e in encoded)
+            budget = budget or Budget(settings.max_tokens or auto_budget(loaded, longest))
+            tails = [e.n_tail_tokens() or None for e in encoded]
 
-    return prepare, ask
+            def sort_out(
+                found: list[tuple[int, Scores]],
+                pool: Sequence[Place] = pool,
+                tails: Sequence[int | None] = tails,
+            ) -> None:
+                by_piece: dict[int, list[tuple[int, Answer]]] = defaultdict(list)
+                for row, one in found:
+                    piece, k = pool[row]
+                    by_piece[piece].append((k, Answer(one.logprobs, None, one.reason, tails[row])))
+                for piece, answers in by_piece.items():
+                    keep(piece, answers)
+
+            languages = {wanted[n][0].language for n, _ in pool}
+            label = languages.pop() if len(languages) == 1 else f"{len(languages)} languages"
+            score(loaded, encoded, budget, progress.of(label).add, sort_out)
+    if budget is not None and budget.computed:
+        report(f"{name}  {budget.computed:,} positions computed, {100 * budget.share():.1f}% padding")
 
 
 def _quiet() -> None:
     """What the library tells about itself would bury the progress line."""
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-
-
-def count_parameters(config: Any, *, trust_remote_code: bool = False) -> int:
-    """Parameters of a model, from its configuration alone."""
-    with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=trust_remote_code)
-    return sum(p.numel() for p in model.parameters())
-
-
-def parameters(settings: HfSettings) -> int:
-    """Number of parameters, by the configuration; 0 where it cannot be told."""
-    try:
-        return count_parameters(load_config(settings), trust_remote_code=settings.trust_remote_code)
-    except Exception:  # only decides which model is first in line
-        return 0
-
-
-def size_of(settings: HfSettings, pieces: Sequence[Piece]) -> tuple[int, int, float]:
-    """Parameters, tokens of the prompts, and the matrix rate of the device in FLOP a second (measured)."""
-    config = load_config(settings)
-    codec = load_codec(settings, config.model_type)
-    prompts = [r.prompt for piece in pieces for r in piece.rendered]
-    tokens = sum(len(ids) + len(codec.start) for ids in codec.encode(prompts)) if prompts else 0
-    device = choose_device(settings.device)
-    size = count_parameters(config, trust_remote_code=settings.trust_remote_code)
-    return size, tokens, _matrix_rate(device, choose_dtype(settings.dtype, device))
-
-
-def _matrix_rate(device: torch.device, dtype: torch.dtype) -> float:
-    size = 8192 if device.type == "cuda" else 1024
-    a, b = (torch.randn((size, size), dtype=dtype, device=device) for _ in range(2))
-    (a @ b).sum().item()
-    best = float("inf")
-    for _ in range(3):
-        begun = time.perf_counter()
-        (a @ b).sum().item()
-        best = min(best, time.perf_counter() - begun)
-    return 2 * size**3 / best

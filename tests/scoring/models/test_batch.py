@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskedadv.scoring.models.batch import run_batches, take
+from maskedadv.scoring.models.batch import PADDING, Budget, run_batches, take
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=40)
 
@@ -16,7 +16,7 @@ def collect(lengths: list[int], budget: int, **options: object) -> list[list[int
     run_batches(
         range(len(lengths)),
         lengths,
-        budget,
+        Budget(budget),
         batches.append,
         is_out_of_memory=lambda _: False,
         give_up=lambda _: None,
@@ -30,7 +30,9 @@ def test_every_row_once_and_within_the_budget(lengths: list[int], budget: int) -
     batches = collect(lengths, budget)
     assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
     for batch in batches:
-        assert len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= budget
+        positions = len(batch) * max(lengths[row] for row in batch)
+        assert len(batch) == 1 or positions <= budget
+        assert positions - sum(lengths[row] for row in batch) <= PADDING * positions
 
 
 @given(LENGTHS, st.integers(1, 300))
@@ -46,7 +48,8 @@ def test_no_batch_straddles_a_break(lengths: list[int], budget: int, limit: int)
 
 
 def test_the_longest_come_first() -> None:
-    assert take([9, 8, 8, 1], 0, 27) == 3
+    assert take([99, 98, 98, 1], 0, 300) == 3
+    assert take([99, 80], 0, 300) == 1  # padding
     assert take([9, 8, 8, 1], 3, 1) == 1
     assert take([100], 0, 5) == 1
 
@@ -59,11 +62,17 @@ def test_memory_that_runs_out_halves_the_budget() -> None:
         if len(batch) > 2:
             raise MemoryError
 
-    left = run_batches(
-        range(8), [5] * 8, 40, work, is_out_of_memory=lambda e: isinstance(e, MemoryError), give_up=seen.clear
+    budget = Budget(40)
+    run_batches(
+        range(8),
+        [5] * 8,
+        budget,
+        work,
+        is_out_of_memory=lambda e: isinstance(e, MemoryError),
+        give_up=lambda _: None,
     )
     assert [len(batch) for batch in seen] == [8, 4, 2, 2, 2, 2]
-    assert left == 10
+    assert budget.tokens == 10
 
 
 def test_a_row_that_never_fits_is_given_up_and_the_rest_goes_on() -> None:
@@ -78,7 +87,7 @@ def test_a_row_that_never_fits_is_given_up_and_the_rest_goes_on() -> None:
     run_batches(
         range(4),
         [5, 9, 5, 5],
-        100,
+        Budget(100),
         work,
         is_out_of_memory=lambda e: isinstance(e, MemoryError),
         give_up=given_up.append,
@@ -91,4 +100,19 @@ def test_other_errors_are_raised() -> None:
         raise RuntimeError("another fault")
 
     with pytest.raises(RuntimeError, match="another fault"):
-        run_batches([0], [1], 1, work, is_out_of_memory=lambda _: False, give_up=lambda _: None)
+        run_batches([0], [1], Budget(1), work, is_out_of_memory=lambda _: False, give_up=lambda _: None)
+
+
+def test_copies_of_a_row_count() -> None:
+    seen: list[int] = []
+    run_batches(
+        range(8),
+        [5] * 8,
+        Budget(40),
+        lambda batch: seen.append(len(batch)),
+        is_out_of_memory=lambda _: False,
+        give_up=lambda _: None,
+        equal=True,
+        copies=4,
+    )
+    assert seen == [2] * 4

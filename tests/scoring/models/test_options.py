@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from maskedadv.scoring.models import options as hf  # noqa: E402
+from maskedadv.scoring.models.batch import Budget  # noqa: E402
+from maskedadv.scoring.models.memory import is_out_of_memory  # noqa: E402
 from maskedadv.scoring.models.model import prepare  # noqa: E402
 
 V = 97
@@ -248,10 +250,116 @@ def test_out_of_memory_halves_the_budget_and_goes_on(monkeypatch: pytest.MonkeyP
         np.testing.assert_allclose(one.logprobs, truth, atol=1e-4)
 
 
-def test_another_runtime_error_is_not_taken_for_a_lack_of_memory() -> None:
+NO_MEMORY = [
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB"),
+    RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+    RuntimeError("CUDA driver error: out of memory"),
+    RuntimeError("HIP out of memory. Tried to allocate 2.00 GiB"),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:114] DefaultCPUAllocator: can't allocate memory: you tried"),
+    RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."),
+    MemoryError(),
+]
+OTHERS = [
+    RuntimeError("CUDA error: device-side assert triggered"),
+    RuntimeError("CUDA error: an illegal memory access was encountered"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`"),
+    RuntimeError("The size of tensor a (4) must match the size of tensor b (5)"),
+    IndexError("index out of range in self"),
+]
+
+
+@pytest.mark.parametrize("error", NO_MEMORY, ids=str)
+def test_every_way_of_saying_that_memory_ran_out(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    emptied: list[int] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(1))
+    assert is_out_of_memory(error)
+    assert len(emptied) == ("CPU" not in str(error) and bool(str(error)))
+
+
+@pytest.mark.parametrize("error", OTHERS, ids=str)
+def test_other_errors_are_not_taken_for_a_lack_of_memory(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not is_out_of_memory(error)
     loaded = prepare(build("llama"), NO_CODEC)
-    with pytest.raises(IndexError):
-        hf.score(loaded, [Encoded((V + 5,), (((1,),), ((2,),)))])
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(loaded.model, "forward", fails)
+    with pytest.raises(type(error)):
+        hf.score(loaded, random_items(2, long=False))
+
+
+def test_tokens_that_the_model_does_not_know_never_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU they would spoil the process for every later question, and every later model."""
+    model = build("llama")
+    good = random_items(2, long=False)
+    beyond = [
+        Encoded((1, V, 2), (((1,),), ((2,),))),
+        Encoded((1, 2), (((1,),), ((V + 5,),))),
+        Encoded((1, 2), (((1, V),), ((2,),))),
+    ]
+    seen: list[int] = []
+    loaded = prepare(model, NO_CODEC)
+    forward = model.forward
+    monkeypatch.setattr(
+        model, "forward", lambda **kw: seen.append(int(kw["input_ids"].max())) or forward(**kw)
+    )
+    found = hf.score(loaded, [good[0], *beyond, good[1]])
+    assert [s.reason for s in found] == ["", *[hf.UNKNOWN_TOKEN] * 3, ""]
+    assert max(seen) < V
+
+
+def test_a_budget_is_carried_on_and_knows_its_padding(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build("llama")
+    loaded = prepare(model, NO_CODEC)
+    forward, sizes = model.forward, []
+
+    def limited(**kwargs: Any) -> Any:
+        sizes.append(kwargs["input_ids"].numel())
+        if sizes[-1] > 200:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(**kwargs)
+
+    monkeypatch.setattr(model, "forward", limited)
+    items, budget = random_items(300, long=False), Budget(1000)
+    hf.score(loaded, items, budget)
+    assert budget.tokens <= 200
+    failed = sum(size > 200 for size in sizes)
+    hf.score(loaded, items, budget)  # the next piece does not run out of memory again
+    assert sum(size > 200 for size in sizes) == failed
+    assert 0 < budget.share() <= 0.03
+
+
+@pytest.mark.parametrize("tokens", [64, 1024, 4096, 65536])
+def test_padding_is_at_most_three_percent_at_any_budget(tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths as of Global-MMLU-Lite in seven languages, several options of several tokens among them."""
+    rng = np.random.default_rng(0)
+    model = build("llama")
+    loaded = prepare(model, NO_CODEC)
+    lengths = np.clip(rng.lognormal(3.2, 0.6, 400), 6, 120).astype(int)
+    items = [
+        Encoded(tuple(rng.integers(1, V, n).tolist()), tuple((t,) for t in ((1,), (2,), (3,), (4,))))
+        for n in lengths
+    ]
+    positions = [0, 0]
+    forward = model.forward
+
+    def counted(**kwargs: Any) -> Any:
+        ids = kwargs["input_ids"]
+        positions[0] += ids.numel()
+        positions[1] += int((ids == 0).sum())
+        return forward(**kwargs)
+
+    monkeypatch.setattr(model, "forward", counted)
+    budget = Budget(tokens)
+    hf.score(loaded, items, budget)
+    assert (budget.computed, budget.padding) == tuple(positions)
+    assert positions[1] <= 0.03 * positions[0]
 
 
 def test_memory_is_flat_in_vocabulary_times_length() -> None:
