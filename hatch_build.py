@@ -1,7 +1,8 @@
-"""Build hook: an editable installation finds scoring and reports inside the package, by links.
+"""Build hook: an installation finds scoring, reports and stan inside the package.
 
-The links stand in the repository. A checkout without links (a file with the target's name in their place, or
-nothing at all, as in an unpacked sdist) gets them here.
+A wheel holds them there. An editable installation finds scoring and reports by links, which stand in the
+repository; a checkout without links (a file with the target's name in their place, or nothing at all, as in
+an unpacked sdist) gets them here.
 """
 
 from __future__ import annotations
@@ -12,18 +13,24 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-INSIDE = ("scoring", "reports")
+LINKED = ("scoring", "reports")
+INSIDE = (*LINKED, "stan")
 
 
-class MakeLinks(BuildHookInterface):  # type: ignore[type-arg]
-    """Make the links of an editable installation."""
+class Inside(BuildHookInterface):  # type: ignore[type-arg]
+    """Put the folders into a wheel, and the links of an editable installation beside the modules."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before a wheel or an editable installation is made."""
-        del build_data
-        if self.target_name == "wheel" and version == "editable":
-            for name in INSIDE:
+        if self.target_name != "wheel":
+            return
+        if version == "editable":
+            for name in LINKED:
                 make_link(Path(self.root, "maskedadv", name), name)
+        else:
+            build_data["force_include"] |= {
+                str(Path(self.root, name)): f"maskedadv/{name}" for name in INSIDE
+            }
 
 
 def make_link(link: Path, name: str) -> None:

@@ -54,7 +54,7 @@ def interval_text(row: Mapping[str, Any]) -> str:
     return text
 
 
-def side(row: Mapping[str, Any]) -> int:
+def side(row: Mapping[Any, Any]) -> int:
     """1 where the interval lies above zero, −1 below, 0 where it does not say."""
     return int(row["lower"] > 0) - int(row["upper"] < 0)
 

@@ -108,6 +108,7 @@ def test_an_editable_installation_of_any_checkout_finds_all_parts(tmp_path: Path
     made = unpacked(build(tree, "wheel:editable", tmp_path / "wheel"), tmp_path / "site")
     (pointer,) = made.glob("*.pth")
     assert pointer.read_text("utf-8").split("\n")[0] == str(tree)
+    assert not (made / "maskedadv").exists(), "copies that would grow stale"
     code = (
         "import maskedadv.reports.write, maskedadv.scoring.prompts.prompts as p; "
         "from maskedadv.engines.stan_files import program_text; program_text('rasch_joint'); "

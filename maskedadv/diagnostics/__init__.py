@@ -1,7 +1,5 @@
 """Can a posterior be used: numbers, a verdict, the reasons and what to do."""
 
-from maskedadv.diagnostics.check import LocaleVerdict, diagnose
-from maskedadv.diagnostics.measure import Measures, measure
-from maskedadv.diagnostics.verdict import Finding, judge
+from maskedadv.lazily import attach_stub
 
-__all__ = ["Finding", "LocaleVerdict", "Measures", "diagnose", "judge", "measure"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

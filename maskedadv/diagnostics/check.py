@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maskedadv.diagnostics.measure import Measures, measure
+from maskedadv.diagnostics.measures import Measures, measure
 from maskedadv.diagnostics.verdict import Finding, judge, verdict
 from maskedadv.errors import BadSetting
 from maskedadv.result.draws import Posterior

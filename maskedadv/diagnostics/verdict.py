@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from maskedadv.diagnostics.measure import Measures
+from maskedadv.diagnostics.measures import Measures
 
 FINE, LOOK, DO_NOT_USE = "fine", "look", "do not use"
 _ORDER = (FINE, LOOK, DO_NOT_USE)

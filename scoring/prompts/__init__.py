@@ -1,1 +1,5 @@
 """How a question is asked, as data."""
+
+from maskedadv.lazily import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,51 @@
+from . import (
+    annotation,
+    datasets,
+    design,
+    diagnostics,
+    engines,
+    errors,
+    published_accuracies,
+    reports,
+    responses,
+    scoring,
+    summaries,
+    validity,
+)
+from .design.check import Check, check
+from .diagnostics.check import diagnose
+from .fitting import fit
+from .responses.read import read_responses
+from .responses.table import Responses
+from .result.fit_result import Fit
+from .result.save import load
+from .sampling.priors import Priors
+from .settings import Settings
+
+__all__ = [
+    "Check",
+    "Fit",
+    "Priors",
+    "Responses",
+    "Settings",
+    "__version__",
+    "annotation",
+    "check",
+    "datasets",
+    "design",
+    "diagnose",
+    "diagnostics",
+    "engines",
+    "errors",
+    "fit",
+    "load",
+    "published_accuracies",
+    "read_responses",
+    "reports",
+    "responses",
+    "scoring",
+    "summaries",
+    "validity",
+]
+
+__version__: str

@@ -1,0 +1,3 @@
+from .evaluation import AnnotationResult, evaluate
+
+__all__ = ["AnnotationResult", "evaluate"]

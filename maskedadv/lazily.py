@@ -1,0 +1,35 @@
+"""Names of a package that are imported when first used; the stub beside it says which."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` (PEP 562) of a package, from the imports of its `__init__.pyi`.
+
+    Parameters
+    ----------
+    package, file
+        `__name__` and `__file__` of the package.
+    """
+    origin: dict[str, str] = {}  # name -> "" for a submodule, else the module it stands in
+    for node in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            origin |= {alias.name: node.module or "" for alias in node.names}
+
+    def find(name: str) -> Any:
+        if name not in origin:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(f"{package}.{origin[name] or name}")
+        found = getattr(module, name) if origin[name] else module
+        sys.modules[package].__dict__[name] = found
+        return found
+
+    names = sorted(origin)
+    return find, lambda: names, names

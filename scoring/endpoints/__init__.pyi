@@ -1,0 +1,3 @@
+from . import ask, request, settings
+
+__all__ = ["ask", "request", "settings"]

@@ -1,0 +1,3 @@
+from . import items, keys, sources, tables
+
+__all__ = ["items", "keys", "sources", "tables"]

@@ -1,0 +1,3 @@
+from . import prompts
+
+__all__ = ["prompts"]

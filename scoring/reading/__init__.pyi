@@ -1,0 +1,3 @@
+from . import extract, read
+
+__all__ = ["extract", "read"]
