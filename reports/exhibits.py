@@ -141,7 +141,7 @@ def _sizes(s: Source, title: str) -> list[Exhibit]:
 
 def _ability(s: Source, title: str) -> list[Exhibit]:
     table = summaries.ability_accuracy(s.fit)
-    figure = figures.ability_accuracy(s.fit.cube, families=s.families)
+    figure = figures.ability_accuracy(summaries.abilities(s.fit), families=s.families)
     text = captions.ability(table)
     return [Exhibit("ability-accuracy", title, text, text, figure, {"ability-accuracy": table})]
 

@@ -1,4 +1,4 @@
-from .cells import ability_accuracy, sign_shares, variant_shares
+from .cells import abilities, ability_accuracy, sign_shares, variant_shares
 from .facts import locale_facts, model_facts
 from .groups import adapted_versus_general, by_family, by_kind, by_size, home_versus_others, size_slopes
 from .joint import Joint
@@ -7,6 +7,7 @@ from .resources import by_resource_level, resource_trend
 
 __all__ = [
     "Joint",
+    "abilities",
     "ability_accuracy",
     "adapted_versus_general",
     "by_family",

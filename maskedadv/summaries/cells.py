@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
+from maskedadv.gaps.contrasts import interval
 from maskedadv.result.cube import plain_cube
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries.joint import ALL_LOCALES
@@ -81,6 +82,31 @@ def _signs(cells: dict[str, np.ndarray], level: float) -> dict[str, Any]:
     out["share_lower"] = proved / n if n else np.nan
     out["share_upper"] = 1 - refuted / n if n else np.nan
     return out
+
+
+def abilities(fit: Fit) -> pd.DataFrame:
+    """Every cell's ability with its own interval, and its raw accuracy.
+
+    The interval is of the fit's level: quantiles of the posterior where there is one, else normal.
+
+    Returns
+    -------
+    DataFrame: locale, model, subset, query, language, accuracy, ability, sd, lower, upper (logit; infinite
+    where every answer is alike, NaN where there is none).
+    """
+    cube = fit.cube[["ability", "ability_sd", "accuracy"]].transpose("locale", "model", "subset", "query")
+    estimate, sd = cube["ability"].values, cube["ability_sd"].values
+    if fit.settings.method == "nuts":
+        draws = fit.draws("ability").transpose("chain", "draw", *cube["ability"].dims)
+        rows = draws.reindex({d: cube[d] for d in ("locale", "model", "subset", "query")}).values
+        own = interval("posterior", rows.reshape(-1, *estimate.shape), estimate, fit.settings.level)
+        lower, upper = own.lower, own.upper
+    else:
+        half = stats.norm.ppf((1 + fit.settings.level) / 2) * sd
+        lower, upper = estimate - half, estimate + half
+    frame = cube.rename(ability_sd="sd").to_dataframe().reset_index()
+    columns = ["locale", "model", "subset", "query", "language", "accuracy", "ability", "sd"]
+    return frame[columns].assign(lower=lower.ravel(), upper=upper.ravel())
 
 
 def ability_accuracy(fit: Fit) -> pd.DataFrame:

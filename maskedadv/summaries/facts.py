@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,101 +10,26 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.datasets import DATA
-from maskedadv.errors import BadLocaleFacts, BadValue, UnreadableFile
-from maskedadv.files.text_tables import check_ids, check_unique, offenders, read_text_table
+from maskedadv.errors import BadLocaleFacts, UnreadableFile
+from maskedadv.models_table import FACTS, read_models
 
-MODEL_COLUMNS = (
-    "family",
-    "parameters",
-    "active_parameters",
-    "origin",
-    "kind",
-    "tuning",
-    "adapted_for",
-)
 LOCALE_KEYS = ("name", "resource_level", "home_origins")
-_WHAT = "the model table"
-_SIZE = re.compile(r"([0-9.eE+-]+)\s*([KMBT]?)", re.IGNORECASE)
-_UNIT = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
-_LEAST = 1e5  # a smaller plain number is surely meant in billions
 
 
 def model_facts(source: str | Path | pd.DataFrame) -> pd.DataFrame:
-    """Read the model table (`models.csv`).
-
-    Parameters
-    ----------
-    source
-        CSV, Parquet or DataFrame with the column `model`, and any of: family; parameters and
-        active_parameters (a count: `7e9`, `7B`, `360M`); origin (as in home_origins of the locales); kind
-        (`open` or `closed`); tuning; adapted_for (locale codes, several apart by `;`). Others are ignored.
-        Empty is not known; an empty `adapted_for` means general purpose.
+    """The facts of the model table that group the gaps; see `maskedadv.models_table.read_models`.
 
     Returns
     -------
-    DataFrame indexed by model with the columns above; text, '' where not known; sizes as numbers, NaN where
-    not known. A column that the table does not have is left out.
+    DataFrame indexed by model with those of the columns family, parameters, active_parameters, origin, kind,
+    tuning, adapted_for that the table has.
 
     Raises
     ------
     UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, DuplicateRows, BadValue
     """
-    frame = read_text_table(source, _WHAT, ["model"])
-    check_ids(frame, ["model"], _WHAT)
-    check_unique(frame, ["model"], _WHAT)
-    out = frame[["model", *(c for c in MODEL_COLUMNS if c in frame)]].copy()
-    for column in out.columns:
-        out[column] = out[column].str.strip()
-    for column in ("parameters", "active_parameters"):
-        if column in out:
-            out[column] = _sizes(out, column)
-    if "kind" in out:
-        out["kind"] = out["kind"].str.casefold()
-        _refuse(out, "kind", ~out["kind"].isin(["", "open", "closed"]), "are neither open nor closed")
-    if "adapted_for" in out:
-        _refuse(
-            out, "adapted_for", out["adapted_for"].str.contains(","), "have a comma; put ';' between codes"
-        )
-    if {"parameters", "active_parameters"} <= set(out.columns):
-        more = np.flatnonzero((out["active_parameters"] > out["parameters"]).to_numpy())
-        if len(more):
-            shown = [repr(out["model"].iloc[row]) for row in more[:3]]
-            raise BadValue(
-                f"{_WHAT}, column 'active_parameters': {len(more)} values exceed the parameters "
-                f"({offenders(more, shown, len(more))})."
-            )
-    return out.set_index("model")
-
-
-def _refuse(frame: pd.DataFrame, column: str, bad: pd.Series, what: str) -> None:
-    rows = np.flatnonzero(bad.to_numpy())
-    if len(rows):
-        where = offenders(rows, [repr(frame[column].iloc[row]) for row in rows[:3]], len(rows))
-        raise BadValue(f"{_WHAT}, column {column!r}: {len(rows)} values {what} ({where}).")
-
-
-def _sizes(frame: pd.DataFrame, column: str) -> pd.Series:
-    values = np.full(len(frame), np.nan)
-    bad = []
-    for row, text in enumerate(frame[column]):
-        if text == "":
-            continue
-        match = _SIZE.fullmatch(text)
-        try:
-            value = float(match.group(1)) * _UNIT[match.group(2).upper()] if match else np.nan
-        except ValueError:
-            value = np.nan
-        if np.isfinite(value) and value >= _LEAST:
-            values[row] = value
-        else:
-            bad.append(row)
-    if bad:
-        where = offenders(bad, [repr(frame[column].iloc[row]) for row in bad[:3]], len(bad))
-        raise BadValue(
-            f"{_WHAT}, column {column!r}: {len(bad)} values are not numbers of parameters ({where}); "
-            "write 7B, 360M or 7e9, or leave it empty."
-        )
-    return pd.Series(values, index=frame.index)
+    table = read_models(source)
+    return table[[column for column in FACTS if column in table]]
 
 
 def locale_facts(source: str | Path | None = None) -> pd.DataFrame:

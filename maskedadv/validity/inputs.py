@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadPairing, NotEstimable
+from maskedadv.models_table import read_models
 from maskedadv.validity.abilities import ability_scores, load_cubes
 from maskedadv.validity.analyses import VARIANTS, variant_sample
 from maskedadv.validity.pairings import Pairing, PairingFile, read_pairings
 from maskedadv.validity.regression import design
-from maskedadv.validity.sampling import check_common_models, check_pairing, read_models
+from maskedadv.validity.sampling import check_common_models, check_pairing
 from maskedadv.validity.scores import Scores, empty_scores, join_scores, read_scores
 from maskedadv.validity.settings import Settings
 
@@ -41,7 +42,10 @@ class Inputs:
         plan = {"pairings": [asdict(p) for p in self.pairings], "settings": asdict(self.settings)}
         digest = hashlib.sha256(json.dumps(plan, sort_keys=True).encode())
         distinct = {id(scores): scores for scores in self.scores.values()}.values()
-        for frame in (self.models, *(f for s in distinct for f in (s.table, s.counts, s.items))):
+        for frame in (
+            self.models.reset_index(),
+            *(f for s in distinct for f in (s.table, s.counts, s.items)),
+        ):
             digest.update(np.sort(pd.util.hash_pandas_object(frame, index=False).to_numpy()).tobytes())
         return digest.hexdigest()
 
@@ -89,7 +93,7 @@ def prepare(
         by_locale = {
             code: join_scores(table, ability_scores(plan.abilities, cubes, code)) for code in languages
         }
-    inputs = Inputs(plan.pairings, by_locale, read_models(model_source), settings)
+    inputs = Inputs(plan.pairings, by_locale, read_models(model_source, ["family"]), settings)
     for pairing in inputs.pairings:
         check_common_models(by_locale[pairing.language], inputs.models)
         check_pairing(pairing, by_locale[pairing.language], inputs.models)

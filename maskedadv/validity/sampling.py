@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadValue, NoCommonModel, NotEstimable, UnknownBenchmark
-from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.files.text_tables import numbers, offenders
+from maskedadv.models_table import SIZES, WHAT
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.scores import Scores
 
 Floats = NDArray[np.float64]
-_WHAT = "the model table"
 _LOG = re.compile(r"log\((.+)\)")
 
 
@@ -49,19 +48,6 @@ class Sample:
     def family_codes(self) -> NDArray[np.intp]:
         """Index of every model's family among the sorted families."""
         return np.unique(np.asarray(self.families, dtype=object).astype(str), return_inverse=True)[1]
-
-
-def read_models(source: str | Path | pd.DataFrame) -> pd.DataFrame:
-    """Read the model table: model, family, and one column per fact, all text, indexed by model.
-
-    Raises
-    ------
-    UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, DuplicateRows
-    """
-    frame = read_text_table(source, _WHAT, ["model", "family"])
-    check_ids(frame, ["model", "family"], _WHAT)
-    check_unique(frame, ["model"], _WHAT)
-    return frame.set_index("model", drop=False)
 
 
 def check_common_models(scores: Scores, models: pd.DataFrame) -> None:
@@ -156,14 +142,16 @@ def _control(control: str, pairing: Pairing, scores: Scores, models: pd.DataFram
     logarithm = None if control in models.columns else _LOG.fullmatch(control)
     name = logarithm.group(1) if logarithm else control
     column = next((n for n in (f"{name}_{pairing.language}", name) if n in models.columns), None)
-    if column is None or column in ("model", "family"):
+    if column is None or column == "family":
         return _score_control(control, pairing, scores, models)
-    values = numbers(models.reset_index(drop=True), column, _WHAT, "a number, or empty where not known")
+    rows = models.reset_index(drop=True)
+    known = "a number, or empty where not known"
+    values = rows[column].to_numpy(float) if column in SIZES else numbers(rows, column, WHAT, known)
     if logarithm:
         bad = np.flatnonzero(values <= 0)
         if len(bad):
             where = offenders(bad, [models[column].iloc[row] for row in bad[:3]], len(bad))
-            raise BadValue(f"{_WHAT}, column {column!r}: {len(bad)} values have no logarithm ({where}).")
+            raise BadValue(f"{WHAT}, column {column!r}: {len(bad)} values have no logarithm ({where}).")
         values = np.log(values)
     return pd.Series(values, index=models.index)
 
@@ -172,7 +160,7 @@ def _score_control(control: str, pairing: Pairing, scores: Scores, models: pd.Da
     benchmark, at, language = control.rpartition("@")
     found = scores.of(benchmark, language, "ALL")
     if not at or found.empty:
-        columns = ", ".join(repr(name) for name in models.columns if name not in ("model", "family"))
+        columns = ", ".join(repr(name) for name in models.columns if name != "family")
         raise UnknownBenchmark(
             f"pairing {pairing.name!r}: the control {control!r} is neither a column of the model table "
             f"({columns or 'none'}) nor a scored benchmark@language."

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 import plotnine as p9
-import xarray as xr
 
 from maskedadv.reports.figures.common import known
 from maskedadv.reports.theme import CATEGORIES, MANY, axis_number, theme_maskedadv
@@ -14,24 +13,20 @@ from maskedadv.reports.theme import CATEGORIES, MANY, axis_number, theme_maskeda
 _TITLES = {"CA": "CA: culture-agnostic", "CS": "CS: culture-specific"}
 
 
-def ability_accuracy(cube: xr.Dataset, *, families: Sequence[str] = ("DejaVu Sans",)) -> p9.ggplot:
-    """Every finite ability against the share of right answers, a panel per subset.
+def ability_accuracy(abilities: pd.DataFrame, *, families: Sequence[str] = ("DejaVu Sans",)) -> p9.ggplot:
+    """Every finite ability with its interval against the share of right answers, a panel per subset.
 
     Parameters
     ----------
-    cube
-        As `Fit.cube`: ability, ability_sd and accuracy over locale, model, subset, query.
+    abilities
+        As `summaries.abilities`.
 
     Raises
     ------
     NothingToDraw
     """
-    data = cube[["ability", "ability_sd", "accuracy"]].to_dataframe().reset_index()
-    data = known(data, ["ability", "accuracy"], "ability figure")
-    half = 1.96 * data["ability_sd"]
+    data = known(abilities, ["ability", "accuracy"], "ability figure")
     data = data.assign(
-        _lower=data["ability"] - half,
-        _upper=data["ability"] + half,
         _panel=pd.Categorical(data["subset"].map(_TITLES), categories=list(_TITLES.values())),
         _language=pd.Categorical(data["query"], categories=["local", "pivot"]),
     )
@@ -39,7 +34,7 @@ def ability_accuracy(cube: xr.Dataset, *, families: Sequence[str] = ("DejaVu San
     return (
         p9.ggplot(data, p9.aes("accuracy", "ability", color="_language"))
         + p9.geom_linerange(
-            p9.aes(ymin="_lower", ymax="_upper"),
+            p9.aes(ymin="lower", ymax="upper"),
             size=0.4,
             alpha=0.15 if many else 0.45,
             na_rm=True,

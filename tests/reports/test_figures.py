@@ -75,7 +75,7 @@ FROM_FIT: dict[str, Callable[[Any], p9.ggplot]] = {
     "advantage of models": lambda fit: figures.masked_advantage(fit.gaps(locale="zh"), "model"),
     "resources": _trend,
     "scale": _scale,
-    "ability": lambda fit: figures.ability_accuracy(fit.cube),
+    "ability": lambda fit: figures.ability_accuracy(summaries.abilities(fit)),
     "wright": lambda fit: figures.wright_map(fit.items, fit.cube),
 }
 

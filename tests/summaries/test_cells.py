@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
+import xarray as xr
 
 from maskedadv import summaries
+from maskedadv.reports import figures
+from maskedadv.settings import Settings
 from tests.constructed import constructed_fit
 
 
@@ -86,3 +91,37 @@ def test_variants_stand_side_by_side() -> None:
     assert table.loc[("plain", "knowledge_gap"), "positive"] == 2
     assert table.loc[("floor", "knowledge_gap"), "positive"] == 1
     assert summaries.locale_means(varied)["estimate"].tolist() == pytest.approx([-0.5, 0.35, 0.85])
+
+
+def test_intervals_of_abilities_have_the_level_of_the_fit() -> None:
+    """Normal ends for maximum likelihood: sd 0.1, so ±0.0674 at 50% and ±0.196 at 95%."""
+    gaps = np.zeros((1, 3, 2))
+    for level, half in ((0.5, 0.0674490), (0.95, 0.1959964)):
+        fit = constructed_fit(gaps, ["zh"], list("abc"), level=level)
+        drawn = figures.ability_accuracy(summaries.abilities(fit)).data
+        assert len(drawn) == 12
+        above, below = drawn["upper"] - drawn["ability"], drawn["ability"] - drawn["lower"]
+        assert np.allclose([above, below], half, rtol=0, atol=1e-6)
+
+
+@dataclass(frozen=True)
+class _Skewed:
+    """Stands in for a posterior whose abilities are the cubes of 0, …, 100 hundredths, one chain."""
+
+    def variable(self, name: str) -> xr.DataArray:
+        assert name == "ability"
+        draws = np.broadcast_to((np.arange(101) / 100)[:, None, None, None] ** 3, (101, 2, 2, 2))
+        coords = {"model": ["b", "a"], "subset": ["CA", "CS"], "query": ["local", "pivot"]}
+        shifted = draws + np.array([10.0, 0.0])[:, None, None]  # model b lies higher
+        return xr.DataArray(shifted[None], dims=("chain", "draw", *coords), coords=coords)
+
+
+def test_intervals_of_abilities_are_quantiles_of_the_posterior() -> None:
+    fit = constructed_fit(np.zeros((1, 2, 2)), ["zh"], ["a", "b"], level=0.9)
+    nuts = Settings(method="nuts", level=0.9)
+    fit = replace(fit, settings=nuts, posteriors={"zh": _Skewed()})
+    table = summaries.abilities(fit).set_index("model")
+    assert table.loc["a", "lower"].tolist() == pytest.approx([0.05**3] * 4)
+    assert table.loc["a", "upper"].tolist() == pytest.approx([0.95**3] * 4)
+    assert table.loc["b", "upper"].tolist() == pytest.approx([10 + 0.95**3] * 4)
+    assert table.loc["b", "query"].tolist() == ["local", "pivot", "local", "pivot"]

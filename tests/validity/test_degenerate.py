@@ -132,7 +132,7 @@ def test_a_constant_control_is_named() -> None:
     scores, models = tables()
     assert (
         "control log(parameters) is the same for every model"
-        in main(run(scores, models.assign(parameters=7)))["reason"]
+        in main(run(scores, models.assign(parameters="7B")))["reason"]
     )
 
 

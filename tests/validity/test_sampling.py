@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from maskedadv.errors import BadValue, InputError, NoCommonModel, NotEstimable, UnknownBenchmark
+from maskedadv.models_table import read_models
 from maskedadv.validity.pairings import Pairing
-from maskedadv.validity.sampling import check_common_models, check_pairing, draw_sample, read_models
+from maskedadv.validity.sampling import check_common_models, check_pairing, draw_sample
 from maskedadv.validity.scores import Scores, read_scores
 
 PAIRING = Pairing("P", "sv", "n", "p")
@@ -35,11 +36,13 @@ def models() -> pd.DataFrame:
             {
                 "model": list("cbade"),
                 "family": ["x", "y", "x", "z", "z"],
-                "parameters": ["7e9", "2000000000", "", "1", "1"],
+                "parameters": ["7B", "2000000000", "", "1e6", "1M"],
+                "tokens": ["1e12", "2e12", "", "1", "1"],
                 "proficiency": ["0.1", "0.2", "0.3", "0.4", "0.5"],
                 "proficiency_sv": ["0.6", "0.7", "0.8", "0.9", "1"],
             }
-        )
+        ),
+        ["family"],
     )
 
 
@@ -96,14 +99,14 @@ def test_unknown_names_are_refused(
 
 
 @pytest.mark.parametrize("value", ["0", "-7", "7B", "inf"])
-def test_sizes_without_a_logarithm_are_refused(scores: Scores, models: pd.DataFrame, value: str) -> None:
-    models.loc["b", "parameters"] = value
+def test_values_without_a_logarithm_are_refused(scores: Scores, models: pd.DataFrame, value: str) -> None:
+    models.loc["b", "tokens"] = value
     with pytest.raises(BadValue, match=f"row 2: '?{value}"):
-        check_pairing(PAIRING, scores, models)
+        check_pairing(Pairing("P", "sv", "n", "p", ("log(tokens)",)), scores, models)
 
 
 def test_tables_that_share_no_model(scores: Scores, models: pd.DataFrame) -> None:
-    other = models.assign(model=models["model"] + "-instruct").set_index("model", drop=False)
+    other = models.set_index(models.index + "-instruct")
     with pytest.raises(NoCommonModel, match=r"'a', 'b', 'c'.*'a-instruct'"):
         check_common_models(scores, other)
 
@@ -118,7 +121,7 @@ def test_tables_that_share_no_model(scores: Scores, models: pd.DataFrame) -> Non
 )
 def test_model_tables_that_are_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(InputError, match="model table"):
-        read_models(frame)
+        read_models(frame, ["family"])
 
 
 def test_a_column_called_log_is_taken_as_it_is(scores: Scores, models: pd.DataFrame) -> None:
