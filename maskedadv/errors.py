@@ -110,6 +110,10 @@ class NotConverged(EstimationError):
     """An optimiser stopped where the gradient is not zero."""
 
 
+class OptimaDiffer(EstimationError):
+    """Stan's optimum and the polished one do not have the same gaps."""
+
+
 class NotEstimable(EstimationError):
     """The answers do not determine any ability difference."""
 

@@ -17,10 +17,13 @@ data {
   vector<lower=0>[I] n_items;              // items with these answers
   vector[Q] z;                             // nodes, in units of sigma
   vector[Q] log_weight;                    // log of spacing times standard normal density
+#include blocks/rough.stan
+#include blocks/contrasts.stan
 }
 parameters {
-  vector[C] ability;                       // logit
-  real log_sigma;                          // log of the difficulties' standard deviation (logit)
+  // Offsets and multipliers put parameters on their rough scales; they change no maximum.
+  vector<offset=rough_ability, multiplier=ability_error>[C] ability;  // logit
+  real<offset=rough_log_sigma, multiplier=log_sigma_error> log_sigma;  // of the difficulties' sd, logit
 }
 model {
   matrix[C, Q] eta = rep_matrix(ability, Q) - rep_matrix(exp(log_sigma) * z', C);
@@ -35,4 +38,7 @@ model {
     }
     target += dot_product(n_items[start[f] : stop[f]], log_integral);
   }
+}
+generated quantities {
+  vector[K] gap = ability[first] - ability[second];
 }

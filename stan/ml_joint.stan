@@ -15,9 +15,7 @@ data {
   array[N] int<lower=1, upper=I> item;
   vector<lower=0>[N] trials;
   vector<lower=0>[N] successes;
-  int<lower=0> K;                          // contrasts: ability[first] - ability[second]
-  array[K] int<lower=1, upper=C> first;
-  array[K] int<lower=1, upper=C> second;
+#include blocks/contrasts.stan
 }
 parameters {
   vector[C] ability;                       // logit

@@ -16,13 +16,13 @@ data {
   vector<lower=0>[G] n_items;              // items in the group
   vector[Q] z;                             // nodes, in units of sigma
   vector[Q] log_weight;                    // log of spacing times standard normal density
-  int<lower=0> K;                          // contrasts: ability[first] - ability[second]
-  array[K] int<lower=1, upper=C> first;
-  array[K] int<lower=1, upper=C> second;
+#include blocks/rough.stan
+#include blocks/contrasts.stan
 }
 parameters {
-  vector[C] ability;                       // logit
-  real log_sigma;                          // log of the difficulties' standard deviation (logit)
+  // Offsets and multipliers put parameters on their rough scales; they change no maximum.
+  vector<offset=rough_ability, multiplier=ability_error>[C] ability;  // logit
+  real<offset=rough_log_sigma, multiplier=log_sigma_error> log_sigma;  // of the difficulties' sd, logit
 }
 model {
   real sigma = exp(log_sigma);

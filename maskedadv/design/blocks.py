@@ -26,6 +26,8 @@ class Block:
         Item codes, shape (I,).
     answers
         Shape (C, I): 0 to 1, NaN where not observed.
+    pairs
+        Cells of one model in a local language and in the pivot, whose difference is a gap; shape (K, 2).
     """
 
     subset: int
@@ -33,6 +35,7 @@ class Block:
     language: NDArray[np.int32]
     item: NDArray[np.int32]
     answers: NDArray[np.float64]
+    pairs: NDArray[np.intp]
 
 
 def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
@@ -170,13 +173,22 @@ def build_block(
     item_key, item = np.unique(responses.item[chosen], return_inverse=True)
     answers = np.full((len(cell_key), len(item_key)), np.nan)
     answers[cell, item] = values[chosen]
+    model, language = cell_key % n_models, cell_key // n_models
     return Block(
         subset=subset,
-        model=(cell_key % n_models).astype(np.int32),
-        language=(cell_key // n_models).astype(np.int32),
+        model=model.astype(np.int32),
+        language=language.astype(np.int32),
         item=item_key.astype(np.int32),
         answers=answers,
+        pairs=_pairs(model, language, pivot_code),
     )
+
+
+def _pairs(model: NDArray[np.int64], language: NDArray[np.int64], pivot: int) -> NDArray[np.intp]:
+    """Cells (local, pivot) of one model, shape (K, 2)."""
+    at_pivot = {int(m): c for c, m in enumerate(model) if language[c] == pivot}
+    local = [c for c, m in enumerate(model) if language[c] != pivot and int(m) in at_pivot]
+    return np.array([(c, at_pivot[int(model[c])]) for c in local], dtype=np.intp).reshape(-1, 2)
 
 
 def shared_items(

@@ -20,13 +20,23 @@ from numpy.typing import NDArray
 from maskedadv.engines.console import console_lines
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
 from maskedadv.engines.stan_files import program_text
-from maskedadv.errors import EngineFailed, EngineMissing
+from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
 
 INSTALL = (
     "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"
 )
 _MINIMUM = (2, 36)
 _FLAGS: dict[str, Any] = {"STAN_THREADS": True}
+
+_TOLERANCES: dict[str, Any] = {
+    "algorithm": "lbfgs",
+    "tol_obj": 1e-14,
+    "tol_rel_obj": 10.0,
+    "tol_grad": 1e-9,
+    "tol_rel_grad": 100.0,
+    "tol_param": 1e-10,
+}
+"""Stan's defaults stop up to 2e-3 logit before the maximum in a flat direction."""
 
 
 def cache_folder() -> Path:
@@ -61,6 +71,7 @@ class CmdStan:
                     iter=5000,
                     jacobian=False,
                     require_converged=False,
+                    **_TOLERANCES,
                     sig_figs=18,
                     output_dir=folder,
                 )
@@ -69,7 +80,7 @@ class CmdStan:
             except (RuntimeError, ValueError, OSError) as error:
                 raise EngineFailed(f"CmdStan could not optimise '{program}': {error}") from error
         if not np.isfinite(density):
-            raise EngineFailed(f"CmdStan found no finite log density for '{program}'.")
+            raise NotConverged(f"CmdStan found no finite log density for '{program}'.")
         return Optimum(variables, density)
 
     def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maskedadv.engines.choose import choose_engine
-from maskedadv.errors import EngineFailed, EngineMissing
+from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,24 @@ def try_engines() -> list[Trial]:
 def _try(name: str) -> Trial:
     from maskedadv.likelihoods import rasch as joint
     from maskedadv.maximum_likelihood.joint import stan_data
+    from maskedadv.maximum_likelihood.stan_optimum import contrast_data
 
     trials = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
     successes = np.array([[0.8, 0.6, 0.7], [0.4, 0.5, 0.0]])
     start = {"ability": np.zeros(2), "difficulty": np.zeros(3)}
     try:
         engine = choose_engine(name)
-        stop = engine.optimize("ml_joint", stan_data(trials, successes), start, seed=1)
+        data = stan_data(trials, successes) | contrast_data(np.array([[1, 0]]))
+        stop = engine.optimize("ml_joint", data, start, seed=1)
     except EngineMissing as error:
         return Trial(name, False, False, f"not found: {error}")
-    except EngineFailed as error:
+    except (EngineFailed, NotConverged) as error:
         return Trial(name, True, False, f"FAILS: {error}")
     right = joint.solve(trials, successes.sum(axis=1), successes.sum(axis=0), np.zeros(2), np.zeros(3))
-    ability = stop.variables["ability"]
-    off = abs((ability[0] - ability[1]) - (right.ability[0] - right.ability[1]))
+    gap = float(np.atleast_1d(stop.variables["gap"])[0])  # the program's own
+    off = abs(gap - (right.ability[1] - right.ability[0]))
     works = bool(off < 1e-4)
     verdict = "works" if works else "WRONG ANSWER"
-    gap = ability[1] - ability[0]
     return Trial(
         name,
         True,

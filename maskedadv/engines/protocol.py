@@ -76,8 +76,10 @@ class Engine(Protocol):
 
         Raises
         ------
+        NotConverged
+            The optimiser gave no usable point.
         EngineFailed
-            The engine gave no usable point.
+            The program could not be compiled, or does not take these data.
         """
 
     def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:

@@ -42,6 +42,9 @@ class BlockEstimate:
     bound : -1 or 1 if σ stopped at its lower or upper bound, else 0
     estimator : joint or marginal
     noise : sd of one continuous response (logit), else NaN
+    apart : largest difference between the Stan program's own gaps and these, logit (`optimize`), else NaN
+    trouble : why Stan's optimiser gave no point, so that Newton's method went on from the moment estimates,
+        or why there is no estimate at all; empty where all went well
     pivot : shape (S, 2), NUTS only: draws of the sd over models of abilities in the pivot language, and of
         the models' correlation between CA and CS
     """
@@ -63,6 +66,8 @@ class BlockEstimate:
     bound: int = 0
     estimator: str = ""
     noise: float = np.nan
+    apart: float = np.nan
+    trouble: str = ""
     pivot: Array | None = None
 
 
@@ -73,15 +78,6 @@ class Fitted:
     block: Block
     locales: tuple[str, ...]
     estimate: BlockEstimate
-
-
-def start_abilities(answers: Array) -> Array:
-    """Logits of smoothed cell means, shape (C,): where every optimiser starts."""
-    seen = ~np.isnan(answers)
-    right = np.where(seen, answers, 0.0).sum(axis=1)
-    count = seen.sum(axis=1)
-    mean = (right + 0.5) / (count + 1.0)
-    return np.asarray(np.log(mean / (1.0 - mean)))
 
 
 def alike(answers: Array) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     covariance_factor,
     typical_cells,
 )
+from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,7 @@ def fit_crm(
     *,
     interval: str,
     seed: int,  # noqa: ARG001
+    pairs: Pairs = NO_PAIRS,  # noqa: ARG001
     weights: Sequence[Array] = (),
     tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:

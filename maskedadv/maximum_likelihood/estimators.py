@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block
 from maskedadv.engines import Engine
+from maskedadv.errors import NotConverged
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
 from maskedadv.maximum_likelihood.bootstrap import item_weights
 from maskedadv.maximum_likelihood.continuous import fit_crm
 from maskedadv.maximum_likelihood.guessing import fit_floor
 from maskedadv.maximum_likelihood.joint import fit_joint
 from maskedadv.maximum_likelihood.marginal import fit_marginal
+from maskedadv.maximum_likelihood.marginal_result import not_estimated
 from maskedadv.settings import Settings
 
 FEW_CELLS = 40
@@ -88,12 +90,18 @@ def estimate_block(
     common: dict[str, Any] = {
         "interval": settings.interval,
         "seed": settings.seed,
+        "pairs": block.pairs,
         "weights": weights,
         "tick": tick,
     }
-    if chance is not None:
-        return replace(fit_floor(block.answers, chance[block.item], engine, **common), estimator="marginal")
-    if settings.response == "crm":
-        return fit_crm(block.answers, engine, **common)
-    fitter = fit_marginal if estimator == "marginal" else fit_joint
-    return replace(fitter(block.answers, engine, **common), estimator=estimator)
+    try:
+        if chance is not None:
+            own = fit_floor(block.answers, chance[block.item], engine, **common)
+            return replace(own, estimator="marginal")
+        if settings.response == "crm":
+            return fit_crm(block.answers, engine, **common)
+        fitter = fit_marginal if estimator == "marginal" else fit_joint
+        return replace(fitter(block.answers, engine, **common), estimator=estimator)
+    except (NotConverged, np.linalg.LinAlgError) as error:
+        # One block, or one variant of it, must not cost all others; the warnings say which and why.
+        return replace(not_estimated(block.answers, str(error)), estimator=estimator)

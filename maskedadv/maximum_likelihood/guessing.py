@@ -12,8 +12,11 @@ from maskedadv.engines import Engine
 from maskedadv.likelihoods import guessing as floor
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.likelihoods import newton
+from maskedadv.likelihoods.moments import logits_above_chance
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
+from maskedadv.maximum_likelihood.integrated_optimum import Program, Start, optimise
 from maskedadv.maximum_likelihood.marginal_result import block_estimate, nothing_finite, spread_rows
+from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs, pairs_among
 
 Array = NDArray[np.float64]
 
@@ -43,6 +46,7 @@ def fit_floor(
     *,
     interval: str,
     seed: int,
+    pairs: Pairs = NO_PAIRS,
     weights: Sequence[Array] = (),
     tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:
@@ -52,7 +56,7 @@ def fit_floor(
     ----------
     answers : shape (C, I), 0 to 1, NaN where not observed
     chance : shape (I,), floor c of every item, 0 to below 1; all 0 gives `fit_marginal`
-    interval, seed, weights, tick : as in `fit_marginal`
+    interval, seed, pairs, weights, tick : as in `fit_marginal`
 
     Returns
     -------
@@ -71,15 +75,23 @@ def fit_floor(
     data = floor.find_answers(inside, chance)
     counts = np.bincount(data.item_group).astype(np.float64)
     scale = 1e-9 * max(1.0, float(np.nansum(inside, axis=1).max()))
-
-    theta, sigma = _stan_optimum(data, counts, _start(inside, chance), engine, seed)
-    nodes = _cover(data, counts, theta, sigma)
-    found = newton.solve(newton.FloorLikelihood(data, nodes, counts), theta, sigma, scale=scale)
-    nodes = _cover(data, counts, found.ability, found.sigma)
-    likelihood = newton.FloorLikelihood(data, nodes, counts)
-    found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
-
-    curvature = likelihood.information(found.point, found.ability, found.sigma)
+    ability, error = logits_above_chance(inside, chance)
+    program = Program(
+        name="ml_guessing",
+        data=lambda nodes: stan_data(data, nodes, counts),
+        likelihood=lambda nodes: newton.FloorLikelihood(data, nodes, counts),
+        cover=lambda ability, sigma: _cover(data, counts, ability, sigma),
+    )
+    optimum = optimise(
+        program,
+        Start(ability, np.sqrt(error), 1.0, 1.0 / np.sqrt(2.0 * inside.shape[1])),
+        pairs=pairs_among(pairs, finite, len(answers)),
+        scale=scale,
+        engine=engine,
+        seed=seed,
+    )
+    found, nodes = optimum.found, optimum.nodes
+    curvature = optimum.likelihood.information(found.point, found.ability, found.sigma)
     rows = spread_rows(
         interval,
         curvature,
@@ -88,11 +100,11 @@ def fit_floor(
         lambda: _replicates(data, nodes, found, curvature, weights, scale, tick),
     )
     weak, group = components.cell_weak, data.item_group
-    return block_estimate(answers, finite, part, weak, found, nodes.z, group, rows, interval=interval)
+    return block_estimate(answers, finite, part, weak, optimum, group, rows, interval=interval)
 
 
 def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict[str, object]:
-    """Data of `ml_guessing.stan`."""
+    """Data of `ml_guessing.stan`, without contrasts."""
     slices = floor.floors(data)
     return {
         "C": data.right.shape[1],
@@ -110,32 +122,10 @@ def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict
     }
 
 
-def _start(answers: Array, chance: Array) -> Array:
-    """Logits of smoothed cell means with the lucky answers taken out, shape (C,)."""
-    seen = ~np.isnan(answers)
-    count = seen.sum(axis=1)
-    lucky = (seen * chance).sum(axis=1) / count
-    known = (np.nansum(answers, axis=1) / count - lucky) / (1.0 - lucky)
-    known = (np.clip(known, 0.0, 1.0) * count + 0.5) / (count + 1.0)
-    return np.asarray(np.log(known / (1.0 - known)))
-
-
 def _cover(data: floor.Answers, counts: Array, ability: Array, sigma: float) -> marginal.Nodes:
     return marginal.cover(
         lambda nodes: floor.expect(data, nodes, counts, ability, sigma).weights, ability, sigma
     )
-
-
-def _stan_optimum(
-    data: floor.Answers, counts: Array, start: Array, engine: Engine, seed: int
-) -> tuple[Array, float]:
-    """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
-    nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
-    stop = engine.optimize(
-        "ml_guessing", stan_data(data, nodes, counts), {"ability": start, "log_sigma": 0.0}, seed=seed
-    )
-    sigma = float(np.exp(np.clip(stop.variables["log_sigma"], *newton.LOG_SIGMA)))
-    return np.atleast_1d(stop.variables["ability"]), sigma
 
 
 def _replicates(

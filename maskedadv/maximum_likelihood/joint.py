@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from maskedadv.design.collapse import collapse
+from maskedadv.design.collapse import Groups, collapse
 from maskedadv.design.components import Components, find_components
 from maskedadv.engines import Engine
 from maskedadv.likelihoods import rasch as joint
+from maskedadv.likelihoods.moments import rough_moments
 from maskedadv.maximum_likelihood.block_estimate import (
     BlockEstimate,
     alike,
@@ -21,8 +22,17 @@ from maskedadv.maximum_likelihood.block_estimate import (
     clustered,
     converged,
     covariance_factor,
-    start_abilities,
     typical_cells,
+)
+from maskedadv.maximum_likelihood.stan_optimum import (
+    APART,
+    NO_PAIRS,
+    Pairs,
+    contrast_data,
+    find_optimum,
+    largest_difference,
+    pairs_among,
+    require_agreement,
 )
 
 Array = NDArray[np.float64]
@@ -39,6 +49,8 @@ class _Part:
     level_variance: float
     log_likelihood: float
     gradient: float
+    apart: float
+    trouble: str
 
 
 def fit_joint(
@@ -47,6 +59,7 @@ def fit_joint(
     *,
     interval: str,
     seed: int,
+    pairs: Pairs = NO_PAIRS,
     weights: Sequence[Array] = (),
     tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:
@@ -56,6 +69,7 @@ def fit_joint(
     ----------
     answers : shape (C, I), 0 to 1, NaN where not observed
     interval : `robust`, `information` or `bootstrap`
+    pairs : cells whose differences are gaps, shape (K, 2): the program's own are compared with the estimate's
     weights : bootstrap weights of the block's items, each of shape (I,)
     tick : called with the number of replicates done
 
@@ -71,11 +85,12 @@ def fit_joint(
     part = np.full(n_cells, -1)
     difficulty, difficulty_sd = np.full(n_items, np.nan), np.full(n_items, np.nan)
     uncertainty = np.zeros((rows, n_cells))
-    value, gradient = 0.0, 0.0
+    value, gradient, apart, trouble = 0.0, 0.0, np.nan, ""
     parts = components.finite_parts()
     for label, (cells, items) in enumerate(parts):
         inside = answers[np.ix_(cells, items)]
-        found = _fit_part(inside, engine, interval, seed, [w[items] for w in weights], tick)
+        own = pairs_among(pairs, cells, n_cells)
+        found = _fit_part(inside, engine, interval, seed, own, [w[items] for w in weights], tick)
         ability[cells], part[cells] = found.ability, label
         difficulty[items] = found.difficulty
         difficulty_sd[items] = np.sqrt(found.difficulty_variance)
@@ -86,6 +101,8 @@ def fit_joint(
         ability_sd[cells] = np.sqrt(variance + found.level_variance)
         value += found.log_likelihood
         gradient = max(gradient, found.gradient)
+        apart = np.fmax(apart, found.apart)
+        trouble = trouble or found.trouble
     outside = part < 0
     ability[outside] = beyond(answers[outside], _reached(answers, components, parts, outside)[outside])
     informative = ~alike(answers)
@@ -106,11 +123,13 @@ def fit_joint(
         gradient=gradient,
         converged=converged(gradient, answers),
         typical_cells=typical_cells(answers, informative),
+        apart=float(apart),
+        trouble=trouble,
     )
 
 
 def stan_data(trials: Array, successes: Array) -> dict[str, object]:
-    """Data of `ml_joint.stan` from (C, I) counts; empty pairs are left out."""
+    """Data of `ml_joint.stan` from (C, I) counts, without contrasts; pairs that never met are left out."""
     cell, item = np.nonzero(trials > 0)
     return {
         "C": trials.shape[0],
@@ -120,9 +139,6 @@ def stan_data(trials: Array, successes: Array) -> dict[str, object]:
         "item": item + 1,
         "trials": trials[cell, item],
         "successes": successes[cell, item],
-        "K": 0,
-        "first": np.zeros(0, dtype=int),
-        "second": np.zeros(0, dtype=int),
     }
 
 
@@ -131,20 +147,13 @@ def _fit_part(
     engine: Engine,
     interval: str,
     seed: int,
+    pairs: Pairs,
     weights: list[Array],
     tick: Callable[[int], None],
 ) -> _Part:
     seen = (~np.isnan(answers)).astype(np.float64)
     groups = collapse(answers)
-    trials, successes = groups.trials, groups.successes
-    cell_size, item_size = np.bincount(groups.cell_group), np.bincount(groups.item_group)
-    theta = np.bincount(groups.cell_group, start_abilities(answers)) / cell_size
-    b = np.bincount(groups.item_group, -start_abilities(answers.T)) / item_size
-    if len(b) > 1:  # with one item group there is nothing to optimise but abilities; Newton alone does it
-        start = {"ability": theta, "difficulty": b - b.mean()}
-        stop = engine.optimize("ml_joint", stan_data(trials, successes), start, seed=seed)
-        theta, b = np.atleast_1d(stop.variables["ability"]), np.atleast_1d(stop.variables["difficulty"])
-    found = joint.solve(trials, successes.sum(axis=1), successes.sum(axis=0), theta, b)
+    found, apart, trouble = _maximum(answers, groups, groups.cell_group[pairs], engine, seed)
     ability, difficulty = found.ability[groups.cell_group], found.difficulty[groups.item_group]
     shift = difficulty.mean()
     ability, difficulty = ability - shift, difficulty - shift
@@ -172,7 +181,37 @@ def _fit_part(
             seen, np.nansum(answers, axis=1), np.nansum(answers, axis=0), ability, difficulty
         ),
         gradient=max(float(np.abs(residual.sum(axis=0)).max()), float(np.abs(residual.sum(axis=1)).max())),
+        apart=apart,
+        trouble=trouble,
     )
+
+
+def _maximum(
+    answers: Array, groups: Groups, pairs: Pairs, engine: Engine, seed: int
+) -> tuple[joint.JointSolution, float, str]:
+    """The maximum over groups of cells and items, how far Stan's own gaps are from it, and Stan's trouble.
+
+    `pairs` are pairs of groups. Found by Stan from moment estimates, polished by Newton's method.
+    """
+    trials, successes = groups.trials, groups.successes
+    start = rough_moments(answers)
+    theta = np.bincount(groups.cell_group, start.ability) / np.bincount(groups.cell_group)
+    b = np.bincount(groups.item_group, start.difficulty) / np.bincount(groups.item_group)
+    margins = successes.sum(axis=1), successes.sum(axis=0)
+    if len(b) == 1:  # Stan has no sum-to-zero vector of one, and only abilities are left
+        return joint.solve(trials, *margins, theta, b), np.nan, ""
+    data = stan_data(trials, successes) | contrast_data(pairs)
+    stop = find_optimum(engine, "ml_joint", data, {"ability": theta, "difficulty": b - b.mean()}, seed)
+    found = joint.solve(trials, *margins, stop.variables["ability"], stop.variables["difficulty"])
+    if stop.trouble or not converged(found.gradient, answers):
+        return found, np.nan, stop.trouble
+    apart = largest_difference(stop, found.ability, pairs)
+    if apart > APART / 10:  # a flat direction: Stan has to stay where Newton's method went on to
+        at = {"ability": found.ability, "difficulty": found.difficulty - found.difficulty.mean()}
+        again = find_optimum(engine, "ml_joint", data, at, seed)
+        apart = float(np.fmin(apart, largest_difference(again, found.ability, pairs)))
+    require_agreement("ml_joint", apart)
+    return found, apart, ""
 
 
 def _replicates(

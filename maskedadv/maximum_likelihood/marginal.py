@@ -13,8 +13,11 @@ from maskedadv.design.components import find_components
 from maskedadv.engines import Engine
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.likelihoods import newton
-from maskedadv.maximum_likelihood.block_estimate import BlockEstimate, start_abilities
+from maskedadv.likelihoods.moments import rough_moments
+from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
+from maskedadv.maximum_likelihood.integrated_optimum import Program, Start, optimise
 from maskedadv.maximum_likelihood.marginal_result import block_estimate, nothing_finite, spread_rows
+from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs, pairs_among
 
 Array = NDArray[np.float64]
 
@@ -25,6 +28,7 @@ def fit_marginal(
     *,
     interval: str,
     seed: int,
+    pairs: Pairs = NO_PAIRS,
     weights: Sequence[Array] = (),
     tick: Callable[[int], None] = lambda _: None,
 ) -> BlockEstimate:
@@ -37,6 +41,7 @@ def fit_marginal(
     ----------
     answers : shape (C, I), 0 to 1, NaN where not observed
     interval : `robust`, `information` or `bootstrap`
+    pairs : cells whose differences are gaps, shape (K, 2): the program's own are compared with the estimate's
     weights : bootstrap weights of the block's items, each of shape (I,)
     tick : called with the number of replicates done
 
@@ -61,17 +66,23 @@ def fit_marginal(
     counts = np.bincount(item_group).astype(np.float64)
     cell_total = np.nansum(inside, axis=1)
 
-    theta, sigma = _stan_optimum(margins, counts, cell_total, start_abilities(inside), engine, seed)
-    scale = 1e-9 * max(1.0, float(cell_total.max()))
-    nodes = _cover(margins, theta, sigma)
-    found = newton.solve(
-        newton.RaschLikelihood(margins, nodes, counts, cell_total), theta, sigma, scale=scale
+    program = Program(
+        name="ml_marginal",
+        data=lambda nodes: stan_data(margins, nodes, counts, cell_total),
+        likelihood=lambda nodes: newton.RaschLikelihood(margins, nodes, counts, cell_total),
+        cover=lambda ability, sigma: _cover(margins, ability, sigma),
     )
-    nodes = _cover(margins, found.ability, found.sigma)
-    likelihood = newton.RaschLikelihood(margins, nodes, counts, cell_total)
-    found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
-
-    curvature = likelihood.information(found.point, found.ability, found.sigma)
+    start = rough_moments(inside)
+    optimum = optimise(
+        program,
+        Start(start.ability, np.sqrt(start.error), start.sigma, 1.0 / np.sqrt(2.0 * inside.shape[1])),
+        pairs=pairs_among(pairs, finite, len(answers)),
+        scale=1e-9 * max(1.0, float(cell_total.max())),
+        engine=engine,
+        seed=seed,
+    )
+    found, nodes = optimum.found, optimum.nodes
+    curvature = optimum.likelihood.information(found.point, found.ability, found.sigma)
     rows = spread_rows(
         interval,
         curvature,
@@ -79,13 +90,13 @@ def fit_marginal(
         lambda: marginal.item_scores(margins, found.point, inside),
         lambda: _replicates(inside, margins, nodes, found, curvature, weights, tick),
     )
-    return block_estimate(answers, finite, part, weak, found, nodes.z, item_group, rows, interval=interval)
+    return block_estimate(answers, finite, part, weak, optimum, item_group, rows, interval=interval)
 
 
 def stan_data(
     margins: marginal.Margins, nodes: marginal.Nodes, counts: Array, cell_total: Array
 ) -> dict[str, object]:
-    """Data of `ml_marginal.stan`."""
+    """Data of `ml_marginal.stan`, without contrasts."""
     return {
         "C": margins.seen.shape[1],
         "P": margins.seen.shape[0],
@@ -98,9 +109,6 @@ def stan_data(
         "n_items": counts,
         "z": nodes.z,
         "log_weight": nodes.log_weight,
-        "K": 0,
-        "first": np.zeros(0, dtype=int),
-        "second": np.zeros(0, dtype=int),
     }
 
 
@@ -108,26 +116,6 @@ def _cover(margins: marginal.Margins, ability: Array, sigma: float) -> marginal.
     return marginal.cover(
         lambda nodes: marginal.item_posterior(margins, nodes, ability, sigma)[0], ability, sigma
     )
-
-
-def _stan_optimum(
-    margins: marginal.Margins,
-    counts: Array,
-    cell_total: Array,
-    start: Array,
-    engine: Engine,
-    seed: int,
-) -> tuple[Array, float]:
-    """L-BFGS on coarse nodes laid for σ of about 3, enough to bring Newton's method near."""
-    nodes = marginal.make_nodes(-7.0, 7.0, 2.5 * marginal.needed_step(start, 3.0))
-    stop = engine.optimize(
-        "ml_marginal",
-        stan_data(margins, nodes, counts, cell_total),
-        {"ability": start, "log_sigma": 0.0},
-        seed=seed,
-    )
-    sigma = float(np.exp(np.clip(stop.variables["log_sigma"], *newton.LOG_SIGMA)))
-    return np.atleast_1d(stop.variables["ability"]), sigma
 
 
 def _replicates(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     covariance_factor,
     typical_cells,
 )
+from maskedadv.maximum_likelihood.integrated_optimum import Optimum
 
 Array = NDArray[np.float64]
 
@@ -52,8 +54,7 @@ def block_estimate(
     finite: NDArray[np.intp],
     part: NDArray[np.intp],
     weak: NDArray[np.intp],
-    found: Solution,
-    z: Array,
+    optimum: Optimum,
     item_group: NDArray[np.intp],
     rows: Array,
     *,
@@ -66,11 +67,11 @@ def block_estimate(
     answers : shape (C, I)
     finite : cells that were fitted; the others are infinite, or NaN where `part` is -2
     part, weak : shape (C,), as in `BlockEstimate`
-    z : nodes, shape (Q,)
     item_group : shape (I,), group of every item in `found.point.weights`
     rows : uncertainty of the fitted cells and log σ, shape (K, len(finite) + 1)
     """
     n_cells = len(answers)
+    found, z = optimum.found, optimum.nodes.z
     ability = beyond(answers, np.zeros(n_cells, dtype=np.intp))
     ability[part == -2] = np.nan
     ability_sd = np.full(n_cells, np.nan)
@@ -97,6 +98,8 @@ def block_estimate(
         converged=converged(found.gradient, answers[finite]),
         typical_cells=typical_cells(answers, informative),
         bound=found.bound,
+        apart=optimum.apart,
+        trouble=optimum.trouble,
     )
 
 
@@ -123,3 +126,11 @@ def nothing_finite(answers: Array, part: NDArray[np.intp], weak: NDArray[np.intp
         converged=True,
         typical_cells=typical_cells(answers, informative),
     )
+
+
+def not_estimated(answers: Array, why: str) -> BlockEstimate:
+    """A block whose estimation failed: nothing is known of it but why."""
+    n_cells = len(answers)
+    outside = np.full(n_cells, -1, dtype=np.intp)
+    empty = nothing_finite(answers, outside, np.zeros(n_cells, dtype=np.intp))
+    return replace(empty, ability=np.full(n_cells, np.nan), trouble=why)

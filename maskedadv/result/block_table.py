@@ -45,6 +45,7 @@ def block_rows(settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, A
             "log_likelihood": e.log_likelihood,
             "gradient": e.gradient,
             "converged": e.converged,
+            "gaps_apart": e.apart,
         }
         if settings.interval == "bootstrap":
             row["failed_replicates"] = _failed(f)
@@ -78,6 +79,22 @@ def item_frame(responses: Responses, fitted: Sequence[Fitted]) -> pd.DataFrame:
             )
         )
     return pd.concat(frames, ignore_index=True)
+
+
+def trouble_notes(fitted: Sequence[Fitted], variant: str = "") -> list[str]:
+    """Blocks that Stan's optimiser failed on: what was done instead, and why."""
+    out = []
+    for f in fitted:
+        e = f.estimate
+        if e.trouble:
+            place = f"{_place(f)} {SUBSETS[f.block.subset]}" + (f" ({variant})" if variant else "")
+            done = (
+                "Newton's method from moment estimates gave the estimate"
+                if np.isfinite(e.ability).any()
+                else "nothing is estimated there"
+            )
+            out.append(f"Stan's optimiser failed in {place}, {done}: {e.trouble}")
+    return out
 
 
 def warn(

@@ -21,7 +21,7 @@ from maskedadv.gaps.assemble import assemble_locale
 from maskedadv.gaps.variants import Part, all_variants, floor_notes, warn_variants
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.responses import Responses
-from maskedadv.result.block_table import block_rows, item_frame, warn
+from maskedadv.result.block_table import block_rows, item_frame, trouble_notes, warn
 from maskedadv.result.cube import build_cube, plain_cube
 from maskedadv.result.fit_result import Fit
 from maskedadv.settings import Settings
@@ -102,6 +102,8 @@ def collect(
             *responses.notes,
             *clipped_note(responses, settings.response),
             *warn(settings, fitted, dropped, plain),
+            *trouble_notes(fitted),
+            *trouble_notes(floored, "floor"),
             *floor_notes(responses, settings),
             *warn_variants(cube, links),
         ],

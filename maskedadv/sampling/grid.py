@@ -20,8 +20,9 @@ from scipy.special import expit, logsumexp
 from maskedadv.design.collapse import group_rows
 from maskedadv.errors import BadSetting
 from maskedadv.likelihoods.integrated import Margins, find_margins
+from maskedadv.likelihoods.moments import flattened
 from maskedadv.sampling.priors import Priors
-from maskedadv.sampling.starts import Start, flattened
+from maskedadv.sampling.starts import Start
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from maskedadv.likelihoods.guessing import Answers, find_answers
+from maskedadv.likelihoods.moments import flattened, logits_above_chance
 from maskedadv.sampling.grid import node_weights, profile_range, quick_nodes, settle_nodes
 from maskedadv.sampling.priors import Priors
-from maskedadv.sampling.starts import UNKNOWN, Start, flattened
+from maskedadv.sampling.starts import UNKNOWN, Start
 
 Array = NDArray[np.float64]
 
@@ -61,7 +62,9 @@ def build_floor_grid(answers: Array, chance: Array, priors: Priors) -> FloorGrid
         return _empty(len(answers))
     distinct = find_answers(answers, chance)
     count = np.bincount(distinct.item_group).astype(np.float64)
-    raw, error = _raw_abilities(answers, chance)
+    raw, error = logits_above_chance(answers, chance)
+    by_query = error.reshape(2, -1)
+    variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in by_query])
     has = np.asarray((~np.isnan(answers)).any(axis=1))
     low, best, high = _sigma_range(distinct, count, raw, has, priors)
     points = [(raw * flattened(s), s) for s in (low, best, high)]
@@ -88,7 +91,7 @@ def build_floor_grid(answers: Array, chance: Array, priors: Priors) -> FloorGrid
     start = Start(
         ability=np.where(has, ability, ability[has].mean()),
         difficulty=np.zeros(answers.shape[1]),
-        variance=error * flattened(sigma) ** 2,
+        variance=variance * flattened(sigma) ** 2,
         sigma=sigma,
         noise=1.0,
     )
@@ -137,21 +140,6 @@ def draw_totals(
     p = chance + (1.0 - chance) * expit(ability[:, None] - b)
     right = (rng.random(p.shape) < p) & ~np.isnan(answers)
     return right.sum(axis=1).astype(np.float64), right.sum(axis=0).astype(np.float64)
-
-
-def _raw_abilities(answers: Array, chance: Array) -> tuple[Array, Array]:
-    """Logits of cell means with the lucky answers taken out (C,), and their error variances by query (2,)."""
-    seen = ~np.isnan(answers)
-    count = seen.sum(axis=1)
-    some = np.maximum(count, 1)
-    lucky = (seen * chance).sum(axis=1) / some
-    mean = np.nansum(answers, axis=1) / some
-    known = (np.clip((mean - lucky) / (1.0 - lucky), 0.0, 1.0) * count + 0.5) / (count + 1.0)
-    p = lucky + (1.0 - lucky) * known
-    slope = (1.0 - lucky) * known * (1.0 - known)
-    error = np.where(count > 0, p * (1.0 - p) / ((count + 1.0) * slope**2), np.nan).reshape(2, -1)
-    variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in error])
-    return np.log(known / (1.0 - known)), variance
 
 
 def _sigma_range(

@@ -9,14 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from maskedadv.maximum_likelihood.block_estimate import start_abilities
+from maskedadv.likelihoods.moments import flattened, rough_moments
 
 Array = NDArray[np.float64]
-
-_SHRINK = (16 * np.sqrt(3) / (15 * np.pi)) ** 2
-"""A logit averaged over a normal of variance v is flatter by sqrt(1 + _SHRINK v) (Zeger et al. 1988)."""
 
 UNKNOWN = 100.0
 """Error variance of abilities without answers."""
@@ -59,24 +55,13 @@ def rough(answers: Array, *, continuous: bool) -> Start:
         error = noise**2 / np.maximum(seen.sum(axis=1), 1)
         sigma = float(np.clip(difficulty.std(), 0.05, 20.0))
     else:
-        cell, item = start_abilities(answers), -start_abilities(answers.T)
-        count = seen.sum(axis=0)
-        p = (np.where(seen, answers, 0.0).sum(axis=0) + 0.5) / (count + 1.0)
-        flat = max(float(item.var()) - float(np.mean(1.0 / ((count + 1.0) * p * (1.0 - p)))), 0.05)
-        spread = float(cell[has].var()) if has.any() else 0.0
-        sigma = float(np.clip(np.sqrt(flat * (1 + _SHRINK * spread)), 0.1, 8.0))
-        ability = cell * flattened(sigma)
-        error = flattened(sigma) ** 2 / ((seen.sum(axis=1) + 1.0) * expit(cell) * expit(-cell))
-        difficulty, noise = (item - item.mean()) * np.sqrt(1 + _SHRINK * spread), 1.0
+        found = rough_moments(answers)
+        ability, difficulty, sigma, noise = found.ability, found.difficulty, found.sigma, 1.0
+        error = found.error
     ability = np.where(has, ability, ability[has].mean() if has.any() else 0.0)
     error = np.where(has, error, np.nan).reshape(2, -1)
     variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in error])
     return Start(ability, difficulty - difficulty.mean(), variance, sigma, noise)
-
-
-def flattened(sigma: float) -> float:
-    """How much a cell's ability exceeds the logit of its accuracy when difficulties have this sd."""
-    return float(np.sqrt(1 + _SHRINK * sigma**2))
 
 
 def at_sigma(start: Start, sigma: float) -> Start:

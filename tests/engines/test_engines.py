@@ -19,9 +19,15 @@ from maskedadv.engines.stan_files import program_text, stan_folder
 from maskedadv.errors import BadSetting, EngineFailed, EngineMissing
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.likelihoods import rasch as joint
-from maskedadv.maximum_likelihood.joint import stan_data as joint_data
+from maskedadv.maximum_likelihood.integrated_optimum import Start
+from maskedadv.maximum_likelihood.joint import stan_data
 from maskedadv.maximum_likelihood.marginal import stan_data as marginal_data
+from maskedadv.maximum_likelihood.stan_optimum import contrast_data
 from tests.engines import fake_cmdstan
+
+
+def joint_data(trials: np.ndarray, successes: np.ndarray) -> dict[str, object]:
+    return stan_data(trials, successes) | contrast_data(np.array([[0, 1], [3, 2]]))
 
 
 def _joint_problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +55,9 @@ def _marginal_problem(
     nodes = marginal.make_nodes(-8.5, 8.5, 0.2)
     counts = np.bincount(group).astype(float)
     total = np.nansum(answers, axis=1)
-    return marginal_data(margins, nodes, counts, total), margins, nodes, counts, total
+    rough = Start(np.zeros(4), np.ones(4), 1.0, 1.0).data
+    data = marginal_data(margins, nodes, counts, total) | rough | contrast_data(np.array([[0, 1]]))
+    return data, margins, nodes, counts, total
 
 
 @pytest.fixture
@@ -112,7 +120,8 @@ def test_cmdstan_engine_through_cmdstanpy_gives_the_same_optimum(tmp_path: Path)
     theirs = engine.optimize("ml_joint", data, start, seed=1)
     assert ours.variables.keys() == theirs.variables.keys()
     for name, value in ours.variables.items():
-        np.testing.assert_allclose(theirs.variables[name], value, atol=1e-12)
+        # The stand-in climbs once, the embedded engine until it stays.
+        np.testing.assert_allclose(theirs.variables[name], value, atol=1e-4)
         assert theirs.variables[name].shape == value.shape
     assert theirs.log_density == pytest.approx(ours.log_density)
     assert set(Path("/tmp").glob("maskedadv-*")) == temporary, "output folders are removed"

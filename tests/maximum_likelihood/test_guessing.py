@@ -14,7 +14,9 @@ from maskedadv.likelihoods import guessing as floor
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
 from maskedadv.maximum_likelihood.guessing import at_chance, fit_floor, stan_data
+from maskedadv.maximum_likelihood.integrated_optimum import Start
 from maskedadv.maximum_likelihood.marginal import fit_marginal
+from maskedadv.maximum_likelihood.stan_optimum import contrast_data
 from tests.simulate import block
 
 ENGINE = Embedded()
@@ -107,7 +109,9 @@ def test_the_stan_program_is_the_same_likelihood() -> None:
     nodes = marginal.make_nodes(-8.5, 8.5, 0.1)
     ability, sigma = np.array([0.1, 0.4, 0.9, 1.3]), 1.2
     at = {"ability": ability, "log_sigma": float(np.log(sigma))}
-    density, gradient = ENGINE.log_density("ml_guessing", stan_data(data, nodes, counts), at)
+    rough = Start(np.zeros(4), np.ones(4), 1.0, 1.0).data
+    whole = stan_data(data, nodes, counts) | rough | contrast_data(np.array([[0, 2]]))
+    density, gradient = ENGINE.log_density("ml_guessing", whole, at)
     point = floor.expect(data, nodes, counts, ability, sigma)
     assert density == pytest.approx(point.log_likelihood, abs=1e-9)
     np.testing.assert_allclose(gradient, floor.score(point, counts), atol=1e-7)

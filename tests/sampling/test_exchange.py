@@ -146,7 +146,7 @@ def test_an_export_leaves_nothing_of_an_earlier_one_and_no_traceback(
     assert _left([*command, str(out), "--estimator", "marginal", "--chains", "3"]) == 0
     (out / "zh" / "zh_1.csv").write_text("mine")
     assert _left([*command, str(out), "--estimator", "joint", "--chains", "1"]) == 0
-    wanted = ["data.json", "posterior_joint.stan", "inits_1.json", "zh_1.csv"]
+    wanted = ["data.json", "inits_1.json", "posterior_joint.stan", "zh_1.csv"]
     assert sorted(p.name for p in (out / "zh").iterdir()) == wanted
     assert _left([*command, str(csv)]) == 2
     assert "cannot be written" in capsys.readouterr().err

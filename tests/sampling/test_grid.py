@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from maskedadv.errors import BadSetting
+from maskedadv.likelihoods.moments import flattened
 from maskedadv.sampling.grid import TOLERANCE, build_grid, log_likelihood
 from maskedadv.sampling.priors import Priors
 from maskedadv.sampling.sample import make_plan
-from maskedadv.sampling.starts import flattened, rough
+from maskedadv.sampling.starts import rough
 from tests import simulate
 from tests.sampling.locales import layout_of, real, task
 

@@ -1,0 +1,112 @@
+"""Stan's optimum, the polished one, and what happens where Stan finds none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import maskedadv
+from maskedadv.engines import choose
+from maskedadv.engines.embedded import Embedded
+from maskedadv.engines.protocol import Optimum
+from maskedadv.errors import NotConverged, OptimaDiffer
+from maskedadv.maximum_likelihood.guessing import fit_floor
+from maskedadv.maximum_likelihood.joint import fit_joint
+from maskedadv.maximum_likelihood.marginal import fit_marginal
+from maskedadv.maximum_likelihood.stan_optimum import APART
+from tests import simulate
+
+PAIRS = np.stack([np.arange(3), 3 + np.arange(3)], axis=1)
+
+
+def _answers(seed: int = 0) -> np.ndarray:
+    answers = simulate.block(np.random.default_rng(seed), -0.8, 3, 60)
+    answers[0, :7] = np.nan
+    return answers
+
+
+def _fit(program: str, engine: object, answers: np.ndarray):  # type: ignore[no-untyped-def]
+    common = {"interval": "robust", "seed": 1, "pairs": PAIRS}
+    if program == "ml_guessing":
+        return fit_floor(answers, np.full(answers.shape[1], 0.2), engine, **common)
+    return {"ml_joint": fit_joint, "ml_marginal": fit_marginal}[program](answers, engine, **common)
+
+
+class _Shifted(Embedded):
+    """An engine whose optimum is a little off: its own gap says so."""
+
+    def optimize(self, program, data, inits, *, seed):  # type: ignore[no-untyped-def]
+        stop = super().optimize(program, data, inits, seed=seed)
+        return Optimum(stop.variables | {"gap": stop.variables["gap"] + 2 * APART}, stop.log_density)
+
+
+class _Failing(Embedded):
+    """An engine whose optimiser fails in some programs."""
+
+    fails: tuple[str, ...] = ("ml_joint", "ml_marginal", "ml_guessing")
+
+    def optimize(self, program, data, inits, *, seed):  # type: ignore[no-untyped-def]
+        if program in self.fails:
+            raise NotConverged("line search failed")
+        return super().optimize(program, data, inits, seed=seed)
+
+
+PROGRAMS = ("ml_joint", "ml_marginal", "ml_guessing")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_own_gaps_are_the_estimates(program: str):
+    for seed in range(4):
+        found = _fit(program, Embedded(), _answers(seed))
+        assert found.apart < APART / 5
+        assert not found.trouble
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_difference_between_the_optima_is_an_error(program: str):
+    with pytest.raises(OptimaDiffer, match=rf"'{program}' differs by 0\.002 logit"):
+        _fit(program, _Shifted(), _answers())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_where_stan_fails_newton_gives_the_same_estimate(program: str):
+    one, other = _fit(program, Embedded(), _answers()), _fit(program, _Failing(), _answers())
+    assert other.converged
+    assert other.trouble == "line search failed"
+    np.testing.assert_allclose(other.ability, one.ability, atol=1e-7)
+    np.testing.assert_allclose(other.ability_sd, one.ability_sd, rtol=1e-6)
+
+
+def test_nearly_ordered_answers_with_two_maxima_are_fitted():
+    """σ has a maximum at 4.4 and the likelihood rises again towards endless σ: climbs may end at either."""
+    answers = np.ones((6, 8))
+    answers[:, 4] = [0, 0, 1, 0, 1, 1]
+    answers[0, [1, 2]] = answers[1, [1, 2]] = answers[4, [1, 2]] = answers[5, 1] = answers[2, 2] = 0
+    found = _fit("ml_marginal", Embedded(), answers)
+    assert found.converged
+
+
+def test_a_failing_variant_or_block_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatch):
+    """The plain result survives a variant that fails altogether, and a warning names it."""
+    table = simulate.table(3, (30, 30), seed=1)
+    whole = maskedadv.fit(table, min_accuracy=0.0, guessing=0.2, estimator="marginal")
+
+    def fails(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("no convergence")
+
+    monkeypatch.setattr("maskedadv.maximum_likelihood.estimators.fit_floor", fails)
+    left = maskedadv.fit(table, min_accuracy=0.0, guessing=0.2, estimator="marginal")
+    np.testing.assert_array_equal(
+        left.gaps(variant="plain")["estimate"], whole.gaps(variant="plain")["estimate"]
+    )
+    assert left.gaps(variant="floor")["estimate"].isna().all()
+    assert any("zh CA (floor), nothing is estimated there: no convergence" in w for w in left.warnings)
+
+
+def test_a_failing_optimiser_is_told_and_costs_nothing(monkeypatch: pytest.MonkeyPatch):
+    table = simulate.table(3, (30, 30), seed=1)
+    whole = maskedadv.fit(table, min_accuracy=0.0, estimator="marginal", variants="none")
+    monkeypatch.setattr(choose, "Embedded", _Failing)
+    left = maskedadv.fit(table, min_accuracy=0.0, estimator="marginal", variants="none", engine="embedded")
+    np.testing.assert_allclose(left.gaps()["estimate"], whole.gaps()["estimate"], atol=1e-7)
+    assert any("failed in zh CA, Newton's method from moment estimates" in w for w in left.warnings)
