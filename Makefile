@@ -38,7 +38,7 @@ format: .venv/.installed
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-# Speed and memory beside peers; writes docs/benchmarks.md. Needs the "bench" extra, which it installs.
+# Speed and memory beside peers; writes docs/reference/benchmarks.md. Needs the "bench" extra, which it installs.
 bench: .venv/.installed
 	$(PY) $(INSTALL) '.[test,bench]'
 	$(PY) -m tests.benchmarks

@@ -66,7 +66,7 @@ def fit(
     responses
         A response table: path, DataFrame or `Responses`; see `read_responses` for its columns.
     method
-        `optimize`: maximum likelihood. `nuts`: the full posterior, see docs/nuts.md.
+        `optimize`: maximum likelihood. `nuts`: the full posterior, see docs/explanation/nuts.md.
     estimator
         Under `optimize`, `joint` (default): abilities and sum-to-zero difficulties both free, the paper's
         estimator; inflates gaps by C/(C − 1) for C cells an item. `marginal`: difficulties integrated out
@@ -100,7 +100,7 @@ def fit(
     chains, warmup, draws, adapt_delta, max_treedepth, metric
         NUTS: number of chains, iterations of each before and after adaptation has ended, Stan's tuning.
     priors
-        NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/priors.md.
+        NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/explanation/priors.md.
     guessing
         Floor of the `floor` variant: `chance`, 1/options of each item; a number for all items; `none`. `auto`
         takes `chance` where the number of options of every item is known. Binary responses only.

@@ -49,7 +49,7 @@ def evaluate(
     """Agreement of the annotators in HUMANS, and of a model with their majority.
 
     HUMANS has one row per item and annotator, with columns item, annotator, optionally language, and
-    the fields; --llm one row per item. docs/annotation.md has the details.
+    the fields; --llm one row per item. docs/how-to/annotation.md has the details.
     """
     from maskedadv.annotation import evaluate as run
     from maskedadv.files.folders import check_folder, whole_folder

@@ -22,7 +22,7 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
     """Say of every locale of RESULTS whether its draws can be used: fine, look, or do not use.
 
     RESULTS is a folder that `maskedadv fit --method nuts` wrote. Leaves with exit code 3 if any locale is
-    not to be used. docs/diagnostics.md explains every number.
+    not to be used. docs/reference/diagnostics.md explains every number.
     """
     from maskedadv.diagnostics import diagnose
     from maskedadv.diagnostics.verdict import DO_NOT_USE

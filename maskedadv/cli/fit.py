@@ -68,7 +68,11 @@ if TYPE_CHECKING:
     help="NUTS: form of the mass matrix.",
 )
 @click.option(
-    "--prior", "priors", multiple=True, metavar="NAME=NUMBER", help="NUTS: replace a prior; docs/priors.md."
+    "--prior",
+    "priors",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="NUTS: replace a prior; see docs/explanation.",
 )
 @click.option(
     "--guessing",

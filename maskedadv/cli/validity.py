@@ -72,7 +72,7 @@ def run(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Run the study that PAIRINGS (a TOML file) describes; docs/validity.md has the format.
+    """Run the study that PAIRINGS (a TOML file) describes; docs/how-to/validity.md has the format.
 
     Prints the evidence class of every pairing with a verdict in words. With -o, writes Tables 5, 6, 7
     and 25 to 31 as CSV and LaTeX, Figure 1, and a page (index.html) with all of them.

@@ -1,4 +1,4 @@
-"""Priors as plain numbers; `docs/priors.md` gives the reasons."""
+"""Priors as plain numbers; `docs/explanation/priors.md` gives the reasons."""
 
 from __future__ import annotations
 

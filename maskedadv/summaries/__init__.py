@@ -1,7 +1,7 @@
 """The numbers behind the exhibits, as tidy tables with intervals from the joint uncertainty.
 
 Every function takes a fit (or a `Joint`, to build it once) and returns a DataFrame. Definitions:
-docs/reports.md.
+docs/how-to/reports.md.
 """
 
 from maskedadv.lazily import attach_stub

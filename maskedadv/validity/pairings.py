@@ -51,7 +51,7 @@ class PairingFile:
 
 
 def read_pairings(path: str | Path) -> PairingFile:
-    """Read and check a pairings file (TOML; docs/validity.md describes it).
+    """Read and check a pairings file (TOML; docs/how-to/validity.md describes it).
 
     Raises
     ------

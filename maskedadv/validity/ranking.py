@@ -61,7 +61,7 @@ def tau_draws(weights: Floats, x: Floats, y: Floats) -> Floats:
 def studentised_interval(weights: Floats, x: Floats, y: Floats, level: float) -> Interval:
     """Bootstrap-t interval of tau_b on Fisher's z scale, beside the percentile interval of the paper.
 
-    The percentile interval is too wide at high tau with few models (docs/validity.md has the coverage
+    The percentile interval is too wide at high tau with few models (docs/how-to/validity.md has the coverage
     of both). Standard errors are infinitesimal-jackknife ones, computed in every resample.
 
     References

@@ -11,7 +11,7 @@
   real<lower=0> log_spread_error;
   vector[6] rough_partial;
   real<lower=0> partial_error;
-  // Priors; docs/priors.md gives the reasons.
+  // Priors; docs/explanation/priors.md gives the reasons.
   real<lower=0> prior_level;               // sd of the mean ability of a subset
   real<lower=0> prior_gap;                 // sd of the mean gap of a subset
   vector<lower=0>[2] prior_spread;         // median and log-sd of the abilities' spread over models

@@ -1,4 +1,4 @@
-"""`make bench`: run the benchmarks and write docs/benchmarks.md, each with its machine, load and date."""
+"""`make bench`: run the benchmarks; write docs/reference/benchmarks.md, each with machine, load and date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BENCHMARKS = {
     "floor": "The guessing floor: maximum likelihood and NUTS, beside SciPy and NumPyro",
     "scoring": "Scoring: a model of 100 million parameters on the CPU, beside lm-evaluation-harness",
 }
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"
 
 
 def machine() -> str:

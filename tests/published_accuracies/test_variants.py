@@ -75,7 +75,7 @@ def test_plain_is_what_gaps_from_accuracy_gives():
 
 
 def test_bertaqa_figures_of_the_docs():
-    """docs/artefacts.md prints these."""
+    """docs/explanation/artefacts.md prints these."""
     found = variants_from_accuracy(gaps_from_accuracy(bertaqa()))
     mean = found.gaps[found.gaps["model"] == MEAN].set_index("variant")
     np.testing.assert_allclose(mean["estimate"].round(2), [0.41, 0.27, 0.25, 0.24])

@@ -1,4 +1,4 @@
-"""Bias and coverage of the estimators over simulated data; the last figures stand in docs/studies.md."""
+"""Bias and coverage of the estimators over simulated data; figures: docs/explanation/studies.md."""
 
 from __future__ import annotations
 

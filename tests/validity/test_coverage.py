@@ -1,4 +1,4 @@
-"""Coverage of the bootstrap intervals by simulation; the measured figures stand in docs/validity.md.
+"""Coverage of the bootstrap intervals by simulation; the measured figures stand in docs/how-to/validity.md.
 
 Run with `-s` to see the figures.
 """

@@ -1,4 +1,4 @@
-"""Every mapping printed in docs/importing.md is one that the importers accept."""
+"""Every mapping printed in docs/how-to/importing.md is one that the importers accept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from maskedadv.scoring.importers.mapping import read_mapping
 from maskedadv.scoring.importers.table_mapping import TableMapping, read_table_mapping
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "importing.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "importing.md"
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 

@@ -226,7 +226,7 @@ def test_what_cannot_be_asked_is_refused_from_python_too() -> None:
 def test_the_example_for_python_is_true(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "scoring.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "scoring.md").read_text("utf-8")
     code = page.split("```python\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     write_item_file(tmp_path / "lite.jsonl")
