@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from maskedadv.design.accuracy_filter import apply_floor
-from maskedadv.design.blocks import Block, build_block, choose_locales, observed_values, require_shared_items
-from maskedadv.design.logits import rated_values
-from maskedadv.diagnostics.check import sampling_warnings
+from maskedadv.design.prepare import Design, prepare
 from maskedadv.engines import choose_engine
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.variants import wanted_floor
-from maskedadv.maximum_likelihood.block_estimate import Fitted
-from maskedadv.maximum_likelihood.estimators import estimate_blocks
+from maskedadv.gaps.bases import Run, make_bases
+from maskedadv.gaps.variants import make_variants
 from maskedadv.responses import Responses, read_responses
 from maskedadv.result.collect import collect
-from maskedadv.result.draws import FLOOR_FOLDER, Posterior
 from maskedadv.result.fit_result import Fit
-from maskedadv.sampling.locales import estimate_locales
 from maskedadv.sampling.priors import Priors
 from maskedadv.settings import Settings
-from maskedadv.vocabulary import SUBSETS
 
 Progress = Callable[[str], None]
 
@@ -181,77 +173,19 @@ def run(
     folder
         Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
     """
-    values = observed_values(responses, settings.response)
-    locales = choose_locales(responses, settings.locale, settings.pivot)
-    require_shared_items(responses, values, locales, settings.pivot)
-    rated = rated_values(responses, settings.response)
-    keep, dropped = apply_floor(responses, rated, locales, settings.pivot, settings.min_accuracy)
+    return fit_design(prepare(responses, settings), settings, jobs=jobs, progress=progress, folder=folder)
+
+
+def fit_design(
+    design: Design,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> Fit:
+    """From a prepared design to the result: bases, variants, cube."""
     engine = choose_engine(settings.engine)
-    tell = progress or (lambda _: None)
-    blocks: list[tuple[Block, tuple[str, ...]]] = []
-    for subset, served in _tasks(locales, settings.scope):
-        rows = keep[[locales.index(k) for k in served]]
-        block = build_block(
-            responses, values, subset=subset, locales=served, pivot=settings.pivot, keep_model=rows
-        )
-        if block is not None:
-            blocks.append((block, served))
-    if settings.method == "nuts":
-        estimates, posteriors = estimate_locales(
-            blocks, responses, settings, engine, jobs=jobs, tell=tell, folder=folder
-        )
-    else:
-        posteriors = {}
-        estimates = estimate_blocks(
-            [(block, _name(block, served)) for block, served in blocks],
-            settings,
-            engine,
-            n_items=len(responses.items),
-            jobs=jobs,
-            tell=tell,
-        )
-    fitted = [Fitted(b, served, e) for (b, served), e in zip(blocks, estimates, strict=True)]
-    chance = wanted_floor(responses, settings)
-    floored: list[Fitted] = []
-    floor_posteriors: dict[str, Posterior] = {}
-    if chance is not None and settings.method == "nuts":
-        floors, floor_posteriors = estimate_locales(
-            blocks,
-            responses,
-            settings,
-            engine,
-            jobs=jobs,
-            tell=tell,
-            folder=folder and folder / FLOOR_FOLDER,
-            chance=chance,
-        )
-        floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
-    elif chance is not None:
-        floors = estimate_blocks(
-            [(block, _name(block, served)) for block, served in blocks],
-            settings,
-            engine,
-            n_items=len(responses.items),
-            jobs=jobs,
-            tell=tell,
-            chance=chance,
-        )
-        floored = [Fitted(b, served, e) for (b, served), e in zip(blocks, floors, strict=True)]
-    result = collect(responses, settings, engine, locales, fitted, floored, dropped, rated, keep)
-    if posteriors:
-        result.info["warnings"] += sampling_warnings(posteriors)
-        result.info["warnings"] += sampling_warnings(floor_posteriors, "floor")
-    return replace(result, posteriors=posteriors, floor_posteriors=floor_posteriors)
-
-
-def _name(block: Block, served: tuple[str, ...]) -> str:
-    place = served[0] if len(served) == 1 else f"{len(served)} locales"
-    return f"{place} {SUBSETS[block.subset]}"
-
-
-def _tasks(locales: list[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
-    """(subset, locales served) of every block."""
-    if scope == "joint":
-        first: list[tuple[int, tuple[str, ...]]] = [(0, tuple(locales))]
-        return first + [(1, (k,)) for k in locales]
-    return [(subset, (k,)) for k in locales for subset in (0, 1)]
+    own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder)
+    bases = make_bases(own)
+    return collect(own, bases, make_variants(own, bases))

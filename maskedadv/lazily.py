@@ -18,15 +18,18 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
     package, file
         `__name__` and `__file__` of the package.
     """
-    origin: dict[str, str] = {}  # name -> "" for a submodule, else the module it stands in
+    origin: dict[
+        str, str
+    ] = {}  # name -> "" for a submodule, else the module it stands in, as the stub has it
     for node in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom):
-            origin |= {alias.name: node.module or "" for alias in node.names}
+            place = "." * node.level + node.module if node.module else ""
+            origin |= {alias.name: place for alias in node.names}
 
     def find(name: str) -> Any:
         if name not in origin:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(f"{package}.{origin[name] or name}")
+        module = importlib.import_module(origin[name] or f".{name}", package)
         found = getattr(module, name) if origin[name] else module
         sys.modules[package].__dict__[name] = found
         return found

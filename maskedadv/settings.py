@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -108,6 +110,23 @@ class Settings:
             raise BadSetting(
                 "response 'crm' has no marginal estimator; joint does not inflate its gaps, use that."
             )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain texts, numbers and lists."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def settings_from_json(values: Mapping[str, Any]) -> Settings:
+    """What `Settings.as_json` gave.
+
+    Raises
+    ------
+    TypeError, BadSetting
+    """
+    own = dict(values)
+    own["locale"] = None if own["locale"] is None else tuple(own["locale"])
+    return Settings(**own)
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:

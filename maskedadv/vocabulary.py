@@ -115,3 +115,46 @@ def subsets_of(gap: int) -> Sequence[int]:
 def gap_titles(names: Sequence[str] = GAPS) -> dict[str, str]:
     """`{"global_gap": "global gap", ...}`."""
     return {gap.name: gap.title for gap in GAP_TABLE if gap.name in names}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a variant of the gaps assumes otherwise than the papers.
+
+    Attributes
+    ----------
+    name : in tables and code
+    meaning : continues "The gaps ..."; `plain` as the papers have them
+    cause : what a gap that is clear as plain but not under this may come from
+    """
+
+    name: str
+    meaning: str
+    cause: str = ""
+
+
+BASE_TABLE = (
+    Assumption("plain", "as the papers define it"),
+    Assumption("floor", "with guessing taken into account", "the floor"),
+)
+"""Ways to get abilities from answers; their functions are in `maskedadv.gaps.bases`."""
+
+TRANSFORMATION_TABLE = (Assumption("linked", "with CA and CS on one scale", "the scale"),)
+"""What can be done to the gaps of any base; their functions are in `maskedadv.gaps.variants`."""
+
+_BASES = [base.name for base in BASE_TABLE]
+
+VARIANTS: dict[str, tuple[str, str]] = {base: (base, "") for base in _BASES} | {
+    t.name if base == "plain" else f"{base}+{t.name}": (base, t.name)
+    for t in TRANSFORMATION_TABLE
+    for base in _BASES
+}
+"""Every variant of the gaps: its base and its transformation ('' for none), in the order of every axis."""
+
+
+def variant_meaning(name: str) -> str:
+    """What a variant assumes, and its name in brackets: what follows "The knowledge gap ..."."""
+    words = {a.name: a.meaning for a in (*BASE_TABLE, *TRANSFORMATION_TABLE)}
+    base, transformation = VARIANTS[name]
+    parts = [base] if not transformation else [b for b in (base,) if b != "plain"] + [transformation]
+    return f"{' and '.join(words[part] for part in parts)} ({name})"

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv import summaries
+from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.reports.words import chance, interval_text, percent, plural, side, verdict
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
-from maskedadv.summaries.joint import ALL_LOCALES
 from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE, gap_titles
 
 NAMES = gap_titles()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from maskedadv.reports.words import interval_text, p_value, percent, plural, side, signed
 from maskedadv.result.fit_result import Fit
-from maskedadv.vocabulary import GAPS, KNOWLEDGE
+from maskedadv.vocabulary import BASE_TABLE, GAPS, KNOWLEDGE, TRANSFORMATION_TABLE, variant_meaning
 
 HOME = (
     "Mean gap of the models from the locale's home less that of all others, on that locale. Models of "
@@ -170,23 +170,16 @@ def variants(means: pd.DataFrame, shares: pd.DataFrame) -> str:
     ]
     known = {name: row for name, row in rows.items() if np.isfinite(row["estimate"])}
     sides = {name: side({str(k): v for k, v in row.items()}) for name, row in known.items()}
-    meanings = ", ".join(_MEANINGS.get(name, name) for name in rows)
+    meanings = ", ".join(map(variant_meaning, rows))
     judged = f" {_survival(sides)}" if "plain" in sides and len(sides) > 1 else ""
     if "plain" in sides and (unknown := [name for name in rows if name not in sides]):
         judged += f" Nothing is known as {' or '.join(unknown)}."
     return f"The knowledge gap {meanings}. {'; '.join(words)}.{judged}"
 
 
-_MEANINGS = {
-    "plain": "as the papers define it (plain)",
-    "floor": "with guessing taken into account (floor)",
-    "linked": "with CA and CS on one scale (linked)",
-    "floor+linked": "with both (floor+linked)",
-}
-
-
 def _survival(sides: Mapping[str, int]) -> str:
     plain = sides["plain"]
+    causes = {a.name: a.cause for a in (*BASE_TABLE, *TRANSFORMATION_TABLE) if a.cause}
     others = {name: s for name, s in sides.items() if name != "plain"}
     if plain == 0:
         clear = [name for name, s in others.items() if s]
@@ -199,7 +192,6 @@ def _survival(sides: Mapping[str, int]) -> str:
     where = "above" if plain > 0 else "below"
     if not lost:
         return f"It stays clearly {where} zero under all of them."
-    cause = {("floor",): "the floor", ("linked",): "the scale", (): "the floor and the scale together"}.get(
-        tuple(name for name in lost if name != "floor+linked"), "the floor or the scale"
-    )
+    single = [name for name in lost if name in causes]
+    cause = " or ".join(causes[n] for n in single) or f"{' and '.join(causes.values())} together"
     return f"It is clearly {where} zero as plain, but not as {', '.join(lost)}: it may come from {cause}."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from maskedadv.diagnostics import LocaleVerdict
 from maskedadv.diagnostics.verdict import DO_NOT_USE
 from maskedadv.reports.words import plural
 from maskedadv.result.fit_result import Fit
+from maskedadv.vocabulary import variant_meaning
 
 _RESPONSES = {
     "binary": "right or wrong",
@@ -23,11 +23,6 @@ _INTERVALS = {
     "bootstrap": "percentiles over {replicates:,} bootstrap samples of items",
 }
 _DIFFICULTIES = {"joint": "profiled out", "marginal": "integrated out"}
-_VARIANTS = {
-    "floor": "with a guessing floor at one over the number of options (floor)",
-    "linked": "with CA and CS on one scale, by the spread of the abilities in the pivot language (linked)",
-    "floor+linked": "with both (floor+linked)",
-}
 
 
 def methods(fit: Fit) -> str:
@@ -36,10 +31,10 @@ def methods(fit: Fit) -> str:
     n_locales, n_models = cube.sizes["locale"], cube.sizes["model"]
     where = "jointly over locales" if s.scope == "joint" else "locale by locale"
     text = [
-        f"We analysed {info.get('answers', info['rows']):,} answers of "
+        f"We analysed {info.answers:,} answers of "
         f"{plural(n_models, 'language model')} in "
         f"{plural(n_locales, 'locale')} ({', '.join(str(v) for v in cube['locale'].values)}), each asked "
-        f"the same questions in the local language and in {s.pivot}, with maskedadv {info['maskedadv']}.",
+        f"the same questions in the local language and in {s.pivot}, with maskedadv {info.maskedadv}.",
         f"Answers ({_RESPONSES.get(s.response, s.response)}) follow a Rasch (1PL) model: the log-odds of a "
         "right answer is the ability of the model, on a subset and in a language, minus the difficulty "
         "of the "
@@ -54,16 +49,16 @@ def methods(fit: Fit) -> str:
         _variants(fit),
     ]
     if s.min_accuracy > 0:
-        dropped = info.get("dropped", [])
+        dropped = info.dropped
         left_out = f" ({len(dropped)} times a model was left out)" if dropped else " (none was left out)"
         text.append(
             f"Models entered a locale when their accuracy exceeded {s.min_accuracy:g} in each of its four "
             f"cells{left_out}."
         )
-    versions = ", ".join(f"{name} {number}" for name, number in info.get("versions", {}).items())
+    versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
     text.append(
-        f"Engine: {info.get('engine', 'unknown')}; seed {s.seed}; {versions}; data fingerprint (SHA-256) "
-        f"{str(info.get('fingerprint', ''))[:16]}."
+        f"Engine: {info.engine}; seed {s.seed}; {versions}; data fingerprint (SHA-256) "
+        f"{info.fingerprint[:16]}."
     )
     return " ".join(part for part in text if part)
 
@@ -88,7 +83,7 @@ def _estimator(fit: Fit) -> str:
 
 def _estimators(fit: Fit) -> list[str]:
     """Names of the estimators that the blocks were fitted with."""
-    return sorted({str(b["estimator"]) for b in fit.info.get("blocks", [])}) or [str(fit.settings.estimator)]
+    return fit.info.estimators or [str(fit.settings.estimator)]
 
 
 def _interval(fit: Fit) -> str:
@@ -118,11 +113,16 @@ def _joint_intervals(fit: Fit) -> str:
 
 def _variants(fit: Fit) -> str:
     """What the other variants of the gaps assume; '' where there are none."""
-    words = dict(_VARIANTS)
-    if fit.settings.guessing not in ("auto", "chance", "none"):
-        words["floor"] = f"with a guessing floor at {float(fit.settings.guessing):g} (floor)"
-    others = [words[name] for name in fit.variants if name in words]
-    return f"For comparison, gaps were also estimated {'; '.join(others)}." if others else ""
+    others = [variant_meaning(name) for name in fit.variants if name != "plain"]
+    if not others:
+        return ""
+    guessing = fit.settings.guessing
+    floor = "one over the number of options" if guessing in ("auto", "chance") else f"{float(guessing):g}"
+    means = [f"the floor of guessing is {floor}"] if "floor" in fit.variants else []
+    if any("linked" in name for name in fit.variants):
+        means.append("the scales are linked by the spread of the abilities in the pivot language")
+    told = f" ({'; '.join(means)})" if means else ""
+    return f"For comparison, gaps were also estimated {'; '.join(others)}{told}."
 
 
 ASSUMPTIONS = (
@@ -140,7 +140,7 @@ ASSUMPTIONS = (
 
 def convergence(fit: Fit) -> str:
     """One sentence on whether the optimiser ended where the likelihood has its maximum; '' without blocks."""
-    blocks: list[dict[str, Any]] = fit.info.get("blocks", [])
+    blocks = fit.info.blocks
     if fit.settings.method == "nuts" or not blocks:
         return ""  # a posterior has verdicts instead
     bad = [f"{b['locale']} {b['subset']}" for b in blocks if not b["converged"]]
@@ -180,7 +180,7 @@ def verdicts(found: Sequence[LocaleVerdict]) -> list[Verdict]:
 
 def doubt(fit: Fit, found: Sequence[LocaleVerdict]) -> str:
     """What must stand beside the answer: a fit that is not to be used; '' if there is nothing."""
-    bad = [b for b in fit.info.get("blocks", []) if b.get("converged") is False]
+    bad = [b for b in fit.info.blocks if b.get("converged") is False]
     failed = [v for v in found if v.verdict == DO_NOT_USE]
     if bad or failed:
         return (
@@ -217,4 +217,4 @@ BIBTEX = """@misc{maskedadvantage2026,
 
 def bibtex(fit: Fit) -> str:
     """References of what was used, as BibTeX."""
-    return BIBTEX.replace("VERSION", str(fit.info["maskedadv"]))
+    return BIBTEX.replace("VERSION", fit.info.maskedadv)

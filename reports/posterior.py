@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ def posterior_tables(fit: Fit, found: Sequence[LocaleVerdict]) -> dict[str, pd.D
     if not found:
         return {}
     return {
-        "predictive-checks": item_totals(fit.posteriors, fit.settings.level),
+        "predictive-checks": item_totals(fit.posteriors["plain"], fit.settings.level),
         "diagnostics": convergence(found),
     }
 
@@ -50,7 +50,7 @@ def convergence(found: Sequence[LocaleVerdict]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def item_totals(posteriors: dict[str, Posterior], level: float) -> pd.DataFrame:
+def item_totals(posteriors: Mapping[str, Posterior], level: float) -> pd.DataFrame:
     """Spread of the items' totals beside its replicates: locale, statistic, observed, lower, upper.
 
     The standard deviation over items of the number of right answers; items that differ more than the model

@@ -25,12 +25,11 @@ from maskedadv.reports.posterior import posterior_tables
 from maskedadv.reports.tables import display, write_csv, write_latex
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
+from maskedadv.warnings import SAMPLING
 
 MARK = "report.json"
 OURS = frozenset({MARK, "index.html", "figures", "tables"})
 """What a report folder holds of our making; anything else laid there stays."""
-SEE_DIAGNOSE = "(see maskedadv diagnose)."
-"""End of the warnings of a fit that the page gives in full, as verdicts."""
 TITLE = "Which language gives better access to local knowledge?"
 
 
@@ -107,7 +106,7 @@ def write_report(
 
 def _fingerprint(fit: Fit) -> str:
     """Of the data, the settings and the version: reports of one result may replace each other."""
-    own = [fit.info.get(name) for name in ("fingerprint", "settings", "maskedadv")]
+    own = [fit.info.fingerprint, fit.settings.as_json(), fit.info.maskedadv]
     return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -200,7 +199,7 @@ def _page(
     fragile = answers.not_surviving(fit)
     one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot, fragile)
     lead = answers.overall(source.joint, source.pivot, fragile) or one_by_one[0]
-    blocks = fit.info.get("blocks", [])
+    blocks = fit.info.blocks
     return render(
         "gaps.html.j2",
         title=title,
@@ -215,7 +214,7 @@ def _page(
         omitted=by_reason(omitted),
         convergence=methods.convergence(fit),
         verdicts=methods.verdicts(found),
-        warnings=[*(w for w in fit.warnings if not (found and w.endswith(SEE_DIAGNOSE))), *warnings],
+        warnings=[*(w.text for w in fit.info.warnings if not (found and w.kind == SAMPLING)), *warnings],
         diagnostics=[("fits", display(pd.DataFrame(blocks)))] if blocks else [],
         assumptions=methods.ASSUMPTIONS,
         methods=methods.methods(fit),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from maskedadv.gaps.assemble import GapPart
 from maskedadv.gaps.contrasts import Uncertainty, interval
-from maskedadv.result.cube import LocaleCube, build_cube
+from maskedadv.result.cube import AbilityPart, build_cube
 from maskedadv.result.fit_result import Fit
+from maskedadv.result.info import Info
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import gaps_of
 
 
 def constructed_fit(
@@ -35,7 +40,7 @@ def constructed_fit(
     """
     gaps = np.asarray(local_and_global, dtype=float)
     n_locales, n_models = gaps.shape[:2]
-    estimate = np.concatenate([gaps, gaps[..., 1:] - gaps[..., :1]], axis=2)
+    estimate = gaps_of(gaps)
     if rows is None:
         rows = [0.1 * np.eye(2 * n_models).reshape(-1, 2, n_models)] * n_locales
     if keys is None:
@@ -44,29 +49,27 @@ def constructed_fit(
         name: Uncertainty(kind, np.array(key, dtype=object), np.asarray(own, dtype=float))
         for name, key, own in zip(locales, keys, rows, strict=True)
     }
-    parts = []
+    cells, parts = {}, {}
     rng = np.random.default_rng(5)
     for k, name in enumerate(locales):
         found = interval(kind, np.moveaxis(uncertainty[name].gaps(), 1, 2), estimate[k], level)
         pivot = rng.normal(1.0, 0.5, (n_models, 2))
         ability = np.stack([pivot + gaps[k], pivot], axis=2)
         seen = np.isfinite(ability)
-        parts.append(
-            LocaleCube(
-                ability=ability,
-                ability_sd=np.where(seen, 0.1, np.nan),
-                accuracy=np.where(seen, 1 / (1 + np.exp(-ability)), np.nan)
-                if accuracy is None
-                else accuracy[k],
-                n_items=np.where(seen, 200, 0),
-                n_paired=np.where(seen.all(axis=2), 200, 0),
-                estimate=estimate[k],
-                sd=found.sd,
-                lower=found.lower,
-                upper=found.upper,
-                p_positive=found.p_positive,
-                note=np.where(np.isnan(estimate[k]), f"no answers in CS {name}", "").astype(object),
-            )
+        cells[name] = AbilityPart(
+            ability=ability,
+            ability_sd=np.where(seen, 0.1, np.nan),
+            accuracy=np.where(seen, 1 / (1 + np.exp(-ability)), np.nan) if accuracy is None else accuracy[k],
+            n_items=np.where(seen, 200, 0),
+            n_paired=np.where(seen.all(axis=2), 200, 0),
+        )
+        parts[name] = GapPart(
+            estimate=estimate[k],
+            sd=found.sd,
+            lower=found.lower,
+            upper=found.upper,
+            p_positive=found.p_positive,
+            note=np.where(np.isnan(estimate[k]), f"no answers in CS {name}", "").astype(object),
         )
     settings = Settings(
         level=level, interval=kind if kind in ("robust", "information", "bootstrap") else "robust"
@@ -85,16 +88,23 @@ def constructed_fit(
             "informative": True,
         }
     )
-    info = {
-        "maskedadv": "0.1.0",
-        "engine": "stanli 0.24.0",
-        "versions": {"python": "3.11.7", "numpy": "2.4.6"},
-        "fingerprint": "0" * 64,
-        "rows": 1600,
-        "settings": settings.__dict__,
-        "locales": list(locales),
-        "dropped": [],
-        "blocks": [],
-        "warnings": [],
-    }
-    return Fit(settings, build_cube({"plain": parts}, locales, models, "en"), items, uncertainty, info)
+    info = Info(
+        maskedadv="0.1.0",
+        engine="stanli 0.24.0",
+        versions={"python": "3.11.7", "numpy": "2.4.6"},
+        fingerprint="0" * 64,
+        rows=1600,
+        answers=1600,
+        locales=tuple(locales),
+    )
+    cube = build_cube(cells, {"plain": parts}, models, "en")
+    return Fit(settings, cube, items, {"plain": uncertainty}, info)
+
+
+def with_variant(fit: Fit, name: str, other: Fit) -> Fit:
+    """A fit with the plain gaps of another as one more variant."""
+    gaps = [v for v in other.cube.data_vars if "variant" in other.cube[v].dims]
+    more = other.cube[gaps].assign_coords(variant=np.array([name], dtype=object))
+    both = xr.concat([fit.cube[gaps], more], "variant")
+    cube = fit.cube.drop_vars([*gaps, "variant"]).merge(both)
+    return replace(fit, cube=cube, uncertainty={**fit.uncertainty, name: other.uncertainty["plain"]})

@@ -14,8 +14,17 @@ from maskedadv.words.terminal import format_table, number, records, to_json, wra
 @responses_argument
 @table_options
 @click.option(
-    "--response", type=click.Choice(["binary", "soft"]), help="Default: binary where 'correct' is there."
+    "--response",
+    type=click.Choice(["binary", "soft", "crm"]),
+    help="Default: binary where 'correct' is there, else soft.",
 )
+@click.option(
+    "--estimator",
+    type=click.Choice(["joint", "marginal", "auto"]),
+    help="Which the answers are to serve; as for fit.",
+)
+@click.option("--guessing", default="auto", show_default=True, help="As for fit.")
+@click.option("--options", type=int, help="As for fit.")
 @click.option("--cells", "show_cells", is_flag=True, help="Also list every cell (model, subset, language).")
 @json_option
 def command(
@@ -24,6 +33,9 @@ def command(
     pivot: str,
     min_accuracy: float,
     response: str | None,
+    estimator: str | None,
+    guessing: str,
+    options: int | None,
     show_cells: bool,
     as_json: bool,
 ) -> None:
@@ -35,7 +47,16 @@ def command(
 
     from maskedadv.design.check import check
 
-    found = check(responses, locale=locale or None, pivot=pivot, response=response, min_accuracy=min_accuracy)
+    found = check(
+        responses,
+        locale=locale or None,
+        pivot=pivot,
+        response=response,
+        estimator=estimator,
+        min_accuracy=min_accuracy,
+        guessing=guessing,
+        options=options,
+    )
     problems = {k: why for k, why in found.locales().items() if why}
     if as_json:
         click.echo(

@@ -31,6 +31,8 @@ CAVEATS = (
 )
 def command(output: Path | None, engine: str) -> None:
     """Fit real outcomes of six systems in six locales, print the gaps and say what they mean."""
+    from dataclasses import replace
+
     from maskedadv import datasets
     from maskedadv.cli.show import with_means
     from maskedadv.fitting import fit
@@ -61,7 +63,7 @@ def command(output: Path | None, engine: str) -> None:
     for warning in result.warnings:
         click.echo(_wrapped(f"Note: {warning}"))
     if output is not None:
-        result.info["demo"] = True
+        result = replace(result, info=replace(result.info, demo=True))
         result.save(output, overwrite=_is_demo(output))
         from maskedadv.reports.write import write_report
 

@@ -34,9 +34,10 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
         from maskedadv.diagnostics.plots import write_plots
         from maskedadv.result.draws import file_names
 
-        for suffix, posteriors in (("", fit.posteriors), ("-floor", fit.floor_posteriors)):
+        for base, posteriors in fit.posteriors.items():
+            suffix = "" if base == "plain" else f"-{base}"
             for locale, name in file_names(list(posteriors)).items():
-                title = f"{locale} (floor)" if suffix else locale
+                title = f"{locale} ({base})" if suffix else locale
                 folder = plots / f"{Path(name).stem}{suffix}"
                 for path in write_plots(posteriors[locale].tree(), title, folder):
                     click.echo(f"wrote {path}", err=True)

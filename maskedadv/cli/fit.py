@@ -220,7 +220,7 @@ def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: 
     from maskedadv.engines import choose_engine
     from maskedadv.fitting import run
     from maskedadv.result.save import load
-    from maskedadv.result.unfinished import close_unfinished, open_unfinished
+    from maskedadv.result.unfinished import close_unfinished, finished_files, open_unfinished
 
     engine = choose_engine(settings.engine)
     folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
@@ -229,7 +229,7 @@ def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: 
     except BaseException:
         close_unfinished(output, keep_results=True)
         if folder.exists():
-            done = len(list(folder.glob("*.nc")))
+            done = len({path.name for path in finished_files(folder)})
             click.echo(
                 f"{done} finished locales are kept in {folder}; the same command completes it.", err=True
             )

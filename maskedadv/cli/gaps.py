@@ -9,7 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
-from maskedadv.vocabulary import GAPS, KNOWLEDGE
+from maskedadv.vocabulary import GAPS, KNOWLEDGE, VARIANTS
 from maskedadv.words.terminal import number, probability, records, to_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--variant",
-    type=click.Choice(["plain", "floor", "linked", "floor+linked"]),
+    type=click.Choice(list(VARIANTS)),
     default="plain",
     show_default=True,
     help="Which gaps: the papers' (plain), with guessing floor, on the linked scale.",
@@ -80,9 +80,9 @@ def command(
 
 def _heading(result: Fit, variant: str) -> str:
     s = result.settings
-    estimators = sorted({b["estimator"] for b in result.info["blocks"]})
+    estimators = "/".join(result.info.estimators)
     level = f"{100 * s.level:g}% {s.interval} intervals"
-    return f"Gaps in logits ({variant}; {s.method}, {'/'.join(estimators)}, {s.response}; {level}):\n"
+    return f"Gaps in logits ({variant}; {s.method}, {estimators}, {s.response}; {level}):\n"
 
 
 def _markdown(frame: pd.DataFrame) -> str:

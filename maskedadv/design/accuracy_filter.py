@@ -1,4 +1,4 @@
-"""The accuracy floor: models too close to chance are left out of a locale (arXiv 2606.07422: above 0.35)."""
+"""The accuracy filter: models too close to chance are left out of a locale (arXiv 2606.07422: above 0.35)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from maskedadv.vocabulary import SUBSETS
 
 @dataclass(frozen=True)
 class Dropped:
-    """A model left out of one locale, and the cell that was at or under the floor."""
+    """A model left out of one locale, and its worst cell."""
 
     locale: str
     model: str
@@ -49,19 +49,19 @@ def cell_accuracy(
     return accuracy, count
 
 
-def apply_floor(
+def filter_models(
     responses: Responses,
     values: NDArray[np.float64],
     locales: Sequence[str],
     pivot: str,
-    floor: float,
+    least: float,
 ) -> tuple[NDArray[np.bool_], list[Dropped]]:
-    """Keep a model in a locale if its accuracy is above the floor in each of its cells there.
+    """Keep a model in a locale if its accuracy exceeds `least` in each of its cells there.
 
     Parameters
     ----------
     values : answers whose mean is the accuracy, shape (N,)
-    floor : accuracy that every cell must exceed; 0 keeps every model
+    least : accuracy that every cell must exceed; 0 keeps every model
 
     Returns
     -------
@@ -75,12 +75,12 @@ def apply_floor(
     """
     keep = np.ones((len(locales), len(responses.models)), dtype=bool)
     dropped: list[Dropped] = []
-    if floor <= 0.0:
+    if least <= 0.0:
         return keep, dropped
     for k, locale in enumerate(locales):
         accuracy, count = cell_accuracy(responses, values, locale, pivot)
         low = np.where(np.isnan(accuracy), np.inf, accuracy)
-        for j in np.flatnonzero((low <= floor).any(axis=(1, 2))):
+        for j in np.flatnonzero((low <= least).any(axis=(1, 2))):
             subset, query = np.unravel_index(np.argmin(low[j]), (2, 2))
             keep[k, j] = False
             language = (locale, pivot)[query]
@@ -90,7 +90,7 @@ def apply_floor(
         if present.any() and not (keep[k] & present).any():
             example = next(d for d in reversed(dropped) if d.locale == locale)
             raise NothingLeft(
-                f"locale {locale!r}: every model is at or under the accuracy floor {floor:g} in some cell "
+                f"locale {locale!r}: every model is at or under the accuracy floor {least:g} in some cell "
                 f"(for example {example}); lower it with --min-accuracy, or leave the locale out."
             )
     return keep, dropped

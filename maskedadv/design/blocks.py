@@ -10,32 +10,66 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
 from maskedadv.responses import Responses
+from maskedadv.vocabulary import SUBSETS
 
 
 @dataclass(frozen=True)
 class Block:
-    """Answers of one subset.
+    """Answers of one subset, with their labels.
 
     Attributes
     ----------
     subset
         Index into `SUBSETS`.
+    locales, pivot
+        The locales that the block serves, and the language that they are compared with.
     model, language
-        Codes of every cell's model and query language, shape (C,).
+        Every cell's model and query language, shape (C,).
     item
-        Item codes, shape (I,).
+        Ids of the items, shape (I,).
+    place
+        Place of every item among all of the table, which bootstrap weights go by, shape (I,).
     answers
-        Shape (C, I): 0 to 1, NaN where not observed.
-    pairs
-        Cells of one model in a local language and in the pivot, whose difference is a gap; shape (K, 2).
+        Shape (C, I): 0 to 1 (logits for continuous responses), NaN where not observed.
+    chance
+        Guessing floor of every item, shape (I,); None where there is to be none.
     """
 
     subset: int
-    model: NDArray[np.int32]
-    language: NDArray[np.int32]
-    item: NDArray[np.int32]
+    locales: tuple[str, ...]
+    pivot: str
+    model: NDArray[np.object_]
+    language: NDArray[np.object_]
+    item: NDArray[np.object_]
+    place: NDArray[np.intp]
     answers: NDArray[np.float64]
-    pairs: NDArray[np.intp]
+    chance: NDArray[np.float64] | None = None
+
+    @property
+    def locale(self) -> str:
+        """The locale that the block serves, or `all` where it serves several."""
+        return self.locales[0] if len(self.locales) == 1 else "all"
+
+    @property
+    def name(self) -> str:
+        """What progress lines and warnings call it: `zh CA`."""
+        place = self.locale if len(self.locales) == 1 else f"{len(self.locales)} locales"
+        return f"{place} {SUBSETS[self.subset]}"
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """Cells (local, pivot) of one model, whose difference is a gap; shape (K, 2)."""
+        at_pivot = {m: c for c, m in enumerate(self.model) if self.language[c] == self.pivot}
+        local = [c for c, k in enumerate(self.language) if k != self.pivot and self.model[c] in at_pivot]
+        return np.array([(c, at_pivot[self.model[c]]) for c in local], dtype=np.intp).reshape(-1, 2)
+
+    def cells(self, locale: str, models: NDArray[np.object_]) -> NDArray[np.intp]:
+        """Cell of every (model, query), -1 where there is none, shape (J, 2); `models` sorted."""
+        index = np.full((len(models), 2), -1, dtype=np.intp)
+        for query, language in enumerate((locale, self.pivot)):
+            cells = np.flatnonzero(self.language == language)
+            index[np.searchsorted(models, self.model[cells]), query] = cells
+        return index
 
 
 def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
@@ -135,6 +169,7 @@ def build_block(
     locales: Sequence[str],
     pivot: str,
     keep_model: NDArray[np.bool_] | None = None,
+    chance: NDArray[np.float64] | None = None,
 ) -> Block | None:
     """The answers in the locales' languages and the pivot to items asked in any of the locales.
 
@@ -145,6 +180,8 @@ def build_block(
     keep_model
         Shape (n_locales, J): which models count in which locale; a pivot answer counts if its model is
         kept in any of them. None keeps all.
+    chance
+        Guessing floor of every item of the table, shape (n_items,), if there is to be one.
 
     Returns
     -------
@@ -173,22 +210,17 @@ def build_block(
     item_key, item = np.unique(responses.item[chosen], return_inverse=True)
     answers = np.full((len(cell_key), len(item_key)), np.nan)
     answers[cell, item] = values[chosen]
-    model, language = cell_key % n_models, cell_key // n_models
     return Block(
         subset=subset,
-        model=model.astype(np.int32),
-        language=language.astype(np.int32),
-        item=item_key.astype(np.int32),
+        locales=tuple(locales),
+        pivot=pivot,
+        model=responses.models[cell_key % n_models],
+        language=responses.languages[cell_key // n_models],
+        item=responses.items[item_key],
+        place=item_key.astype(np.intp),
         answers=answers,
-        pairs=_pairs(model, language, pivot_code),
+        chance=None if chance is None else chance[item_key],
     )
-
-
-def _pairs(model: NDArray[np.int64], language: NDArray[np.int64], pivot: int) -> NDArray[np.intp]:
-    """Cells (local, pivot) of one model, shape (K, 2)."""
-    at_pivot = {int(m): c for c, m in enumerate(model) if language[c] == pivot}
-    local = [c for c, m in enumerate(model) if language[c] != pivot and int(m) in at_pivot]
-    return np.array([(c, at_pivot[int(model[c])]) for c in local], dtype=np.intp).reshape(-1, 2)
 
 
 def shared_items(

@@ -11,17 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from maskedadv.design.accuracy_filter import Dropped, apply_floor
-from maskedadv.design.blocks import (
-    Block,
-    build_block,
-    choose_locales,
-    language_code,
-    observed_values,
-    shared_items,
-)
+from maskedadv.design.accuracy_filter import Dropped
+from maskedadv.design.blocks import Block, shared_items
 from maskedadv.design.components import find_components
-from maskedadv.errors import NothingLeft
+from maskedadv.design.estimable import known_parts
+from maskedadv.design.prepare import open_table, prepare_locales
+from maskedadv.errors import NoSharedItem, NothingLeft
 from maskedadv.maximum_likelihood.block_estimate import alike
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
@@ -77,13 +72,16 @@ def check(
     locale: str | Sequence[str] | None = None,
     pivot: str = "en",
     response: str | None = None,
+    estimator: str | None = None,
     min_accuracy: float = 0.35,
+    guessing: str | float = "auto",
+    options: int | None = None,
 ) -> Check:
-    """Read a response table and describe it, without fitting anything.
+    """Read a response table and say what it holds and what `fit` could fit, without fitting anything.
 
     Parameters
     ----------
-    responses, locale, pivot, min_accuracy
+    responses, locale, pivot, estimator, min_accuracy, guessing, options
         As in `maskedadv.fit`.
     response
         `binary`, `soft` or `crm`; None takes `binary` where the table has a `correct` column.
@@ -95,49 +93,49 @@ def check(
     Raises
     ------
     InputError
-        The table itself is refused; see `read_responses`.
+        The table itself is refused, or the settings do not go with it, as `fit` would refuse them.
     """
     chosen = (locale,) if isinstance(locale, str) else locale
-    Settings(
-        response=response or "binary",
+    table = read_responses(responses)
+    settings = Settings(
+        response=response or ("binary" if table.correct is not None else "soft"),
+        estimator=estimator or "",
         locale=None if chosen is None else tuple(chosen),
         pivot=pivot,
         min_accuracy=min_accuracy,
+        guessing=str(guessing),
+        options=options,
     )
-    table = read_responses(responses)
-    response = response or ("binary" if table.correct is not None else "soft")
-    values = observed_values(table, response)
-    locales = choose_locales(table, locale, pivot)
-    rated = table.correct if table.correct is not None else values
+    opened = open_table(table, settings)
     blocks: list[dict[str, Any]] = []
     cells: list[pd.DataFrame] = []
     dropped: list[Dropped] = []
-    for name in locales:
-        keep, reason = np.ones((1, len(table.models)), dtype=bool), ""
+    for name in opened.locales:
+        own: dict[int, Block] = {}
+        reason = ""
         try:
-            keep, out = apply_floor(table, rated, [name], pivot, min_accuracy)
-            dropped += out
-        except NothingLeft:
-            reason = f"every model is at or under the accuracy floor {min_accuracy:g}"
-        shared = shared_items(table, values, name, pivot)
-        if not shared.any():
+            design = prepare_locales(opened, [name])
+            own = design.of_locale(name)
+            dropped += design.dropped
+        except NoSharedItem:
             reason = f"no item is shared with {pivot}"
-        for subset in (0, 1):
-            block = build_block(table, values, subset=subset, locales=[name], pivot=pivot, keep_model=keep)
-            row, frame = _describe(table, block, name, pivot, subset)
-            row["shared_items"] = int(shared[subset])
-            why = reason or ("" if shared[subset] else "no shared items") or _undetermined(table, block, name)
-            blocks.append({**row, "fittable": not why, "reason": why})
+        except NothingLeft as error:
+            reason = str(error).rstrip(".")
+        both = shared_items(table, opened.values, name, pivot)
+        for subset in range(len(SUBSETS)):
+            row, frame = _describe(own.get(subset), name, subset)
+            why = reason or _undetermined(own.get(subset), settings)
+            blocks.append(row | {"shared_items": int(both[subset]), "fittable": not why, "reason": why})
             cells.append(frame)
-    observed = ~np.isnan(values)
-    count = np.bincount(table.item_subset, minlength=2)
+    observed = ~np.isnan(opened.values)
+    count = np.bincount(table.item_subset, minlength=len(SUBSETS))
     return Check(
         answers=int(observed.sum()),
         models=len(table.models),
         items={s: int(n) for s, n in zip(SUBSETS, count, strict=True)},
         languages=[str(k) for k in table.languages],
         pivot=pivot,
-        response=response,
+        response=settings.response,
         blocks=pd.DataFrame(blocks),
         cells=pd.concat(cells, ignore_index=True),
         dropped=dropped,
@@ -145,26 +143,21 @@ def check(
     )
 
 
-def _undetermined(table: Responses, block: Block | None, locale: str) -> str:
+def _undetermined(block: Block | None, settings: Settings) -> str:
     """Why no model of a block can have a finite gap; empty if one can."""
     if block is None:
         return "no answers"
-    components = find_components(block.answers)
-    mean = np.nanmean(block.answers, axis=1)
-    inside = (mean > 0) & (mean < 1)
-    local = block.language == language_code(table, locale)
-    weak: dict[bool, dict[int, int]] = {True: {}, False: {}}
-    for cell in np.flatnonzero(inside):
-        weak[bool(local[cell])][int(block.model[cell])] = int(components.cell_weak[cell])
-    paired = [m for m, part in weak[True].items() if weak[False].get(m) == part]
-    if not paired or not components.finite_parts():
-        return "the answers determine no gap of any model"
-    return ""
+    parts = known_parts(block.answers, settings.estimator, settings.response)
+    local = block.language != block.pivot
+    known = [dict(zip(block.model[at], parts[at], strict=True)) for at in (local, ~local)]
+    if any(part >= 0 and known[1].get(model) == part for model, part in known[0].items()):
+        return ""
+    if not local.any() or local.all():
+        return f"no answers in {'the pivot' if local.any() else 'the local language'}"
+    return "the answers determine no gap of any model"
 
 
-def _describe(
-    table: Responses, block: Block | None, locale: str, pivot: str, subset: int
-) -> tuple[dict[str, Any], pd.DataFrame]:
+def _describe(block: Block | None, locale: str, subset: int) -> tuple[dict[str, Any], pd.DataFrame]:
     empty = np.full((0, 0), np.nan)
     answers: NDArray[np.float64] = empty if block is None else block.answers
     seen = ~np.isnan(answers)
@@ -184,7 +177,7 @@ def _describe(
     if block is None:
         return row, pd.DataFrame()
     components = find_components(answers)
-    local = block.language == language_code(table, locale)
+    local = block.language != block.pivot
     row |= {
         "models": len(np.unique(block.model)),
         "missing": 1.0 - float(seen.mean()),
@@ -197,14 +190,14 @@ def _describe(
     frame = pd.DataFrame(
         {
             "locale": locale,
-            "model": table.models[block.model],
+            "model": block.model,
             "subset": SUBSETS[subset],
-            "language": table.languages[block.language],
+            "language": block.language,
             "items": answers.shape[1],
             "answers": count,
             "missing": 1.0 - count / answers.shape[1],
             "accuracy": np.nanmean(answers, axis=1),
-            "pivot": block.language == language_code(table, pivot),
+            "pivot": ~local,
         }
     )
     return row, frame

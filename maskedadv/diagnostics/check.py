@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from maskedadv.diagnostics.measures import Measures, measure
@@ -15,7 +16,7 @@ from maskedadv.result.fit_result import Fit
 class LocaleVerdict:
     """One locale's diagnostics; `verdict` is fine, look or do not use.
 
-    `variant` is `plain`, or `floor` for the posterior with the guessing floor.
+    `variant` is the base of the variants that the posterior serves, such as `plain` or `floor`.
     """
 
     locale: str
@@ -46,12 +47,14 @@ def diagnose(fit: Fit) -> list[LocaleVerdict]:
         raise BadSetting(
             f"a result of method '{fit.settings.method}' has no draws to diagnose; fit with --method nuts."
         )
-    out = [_one(locale, posterior, everything=True) for locale, posterior in fit.posteriors.items()]
-    floored = fit.floor_posteriors.items()
-    return out + [_one(locale, posterior, "floor", everything=True) for locale, posterior in floored]
+    return [
+        _one(locale, posterior, base, everything=True)
+        for base, own in fit.posteriors.items()
+        for locale, posterior in own.items()
+    ]
 
 
-def sampling_warnings(posteriors: dict[str, Posterior], variant: str = "plain") -> list[str]:
+def sampling_warnings(posteriors: Mapping[str, Posterior], variant: str = "plain") -> list[str]:
     """A sentence for every locale whose gaps are not fine; quick, for use at the end of a fit."""
     out = []
     for locale, posterior in posteriors.items():

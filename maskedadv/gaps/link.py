@@ -140,11 +140,6 @@ def link_from_draws(ca: Array, cs: Array, spread_ca: Array, spread_cs: Array, co
     )
 
 
-def linked_gap(local: Array, global_: Array, ratio: float) -> Array:
-    """local_gap/λ − global_gap, logits on the CA scale."""
-    return local / ratio - global_
-
-
 def _spread(ability: Array, rows: Array) -> tuple[float, Array, float]:
     """Variance over models less that of noise, its change along the rows, the sd of the noise's own share."""
     n = len(ability)

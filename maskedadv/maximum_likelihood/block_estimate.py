@@ -11,6 +11,9 @@ from maskedadv.design.blocks import Block
 
 Array = NDArray[np.float64]
 
+AT_CHANCE = -2
+"""Part of a cell that is not above chance under a guessing floor."""
+
 
 @dataclass(frozen=True)
 class BlockEstimate:
@@ -73,11 +76,16 @@ class BlockEstimate:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A block, the locales it serves and its estimate."""
+    """A block and its estimate."""
 
     block: Block
-    locales: tuple[str, ...]
     estimate: BlockEstimate
+
+    @property
+    def failed_replicates(self) -> int:
+        """Most bootstrap replicates that any cell with a finite estimate has no estimate in."""
+        missing = np.isnan(self.estimate.uncertainty[:, self.estimate.part >= 0])
+        return int(missing.sum(axis=0).max(initial=0))
 
 
 def alike(answers: Array) -> NDArray[np.bool_]:

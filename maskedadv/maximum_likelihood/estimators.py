@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block
+from maskedadv.design.estimable import chosen_estimator
+from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine
 from maskedadv.errors import NotConverged
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
@@ -22,45 +25,38 @@ from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.marginal_result import not_estimated
 from maskedadv.settings import Settings
 
-FEW_CELLS = 40
-"""Below this many cells an item, joint maximum likelihood inflates gaps by over 2.5%."""
-
 
 def estimate_blocks(
-    named: Sequence[tuple[Block, str]],
+    design: Design,
     settings: Settings,
     engine: Engine,
     *,
-    n_items: int,
     jobs: int,
     tell: Callable[[str], None],
-    chance: NDArray[np.float64] | None = None,
+    with_floor: bool = False,
 ) -> list[BlockEstimate]:
-    """Estimates in the order of the blocks, whatever the number of jobs.
+    """Estimates in the order of the design's blocks, whatever the number of jobs.
 
     Parameters
     ----------
-    named : blocks with the names that progress lines use
-    n_items : items in the whole table, for bootstrap weights by item
     jobs : blocks at the same time; processes, since the embedded engine runs in main threads only
     tell : called with a line of text as blocks and bootstrap replicates are done
-    chance : floor of every item of the table, shape (n_items,), for the model with a guessing floor
+    with_floor : whether right answers may be guesses, at the blocks' `chance`
     """
     done: list[BlockEstimate] = []
-    if jobs == 1 or len(named) == 1:
-        found = (
-            estimate_block(block, settings, engine, n_items, name, tell, chance) for block, name in named
-        )
+    one = partial(
+        estimate_block, settings=settings, engine=engine, n_items=design.n_items, with_floor=with_floor
+    )
+    if jobs == 1 or len(design.blocks) == 1:
+        found = (one(block, tell=tell) for block in design.blocks)
     else:
         # joblib's processes need no `if __name__ == "__main__"` in the caller's script.
-        found = Parallel(n_jobs=min(jobs, len(named)), return_as="generator")(
-            delayed(estimate_block)(block, settings, engine, n_items, chance=chance) for block, _ in named
+        found = Parallel(n_jobs=min(jobs, len(design.blocks)), return_as="generator")(
+            delayed(one)(block) for block in design.blocks
         )
-    for (block, name), estimate in zip(named, found, strict=True):
+    for block, estimate in zip(design.blocks, found, strict=True):
         cells, items = block.answers.shape
-        tell(
-            f"{name}: {cells} cells, {items} items" + (", with guessing floor" if chance is not None else "")
-        )
+        tell(f"{block.name}: {cells} cells, {items} items" + (", with guessing floor" if with_floor else ""))
         done.append(estimate)
     return done
 
@@ -70,22 +66,19 @@ def estimate_block(
     settings: Settings,
     engine: Engine,
     n_items: int,
-    name: str = "",
     tell: Callable[[str], None] = lambda _: None,
-    chance: NDArray[np.float64] | None = None,
+    *,
+    with_floor: bool = False,
 ) -> BlockEstimate:
-    """One block by the estimator asked for."""
-    estimator = settings.estimator
-    if estimator == "auto":
-        typical = float(np.median((~np.isnan(block.answers)).sum(axis=0)))
-        estimator = "joint" if typical >= FEW_CELLS or settings.response != "binary" else "marginal"
+    """One block by the estimator asked for; `n_items` of the whole table, for bootstrap weights by item."""
+    estimator = chosen_estimator(block.answers, settings.estimator, settings.response)
     weights: list[NDArray[np.float64]] = []
     if settings.interval == "bootstrap":
-        weights = [item_weights(settings.seed, b, n_items)[block.item] for b in range(settings.replicates)]
+        weights = [item_weights(settings.seed, b, n_items)[block.place] for b in range(settings.replicates)]
 
     def tick(done: int) -> None:
         if done and done % 100 == 0:
-            tell(f"{name}: replicate {done} of {settings.replicates}")
+            tell(f"{block.name}: replicate {done} of {settings.replicates}")
 
     common: dict[str, Any] = {
         "interval": settings.interval,
@@ -95,9 +88,9 @@ def estimate_block(
         "tick": tick,
     }
     try:
-        if chance is not None:
-            own = fit_floor(block.answers, chance[block.item], engine, **common)
-            return replace(own, estimator="marginal")
+        if with_floor:
+            assert block.chance is not None
+            return replace(fit_floor(block.answers, block.chance, engine, **common), estimator="marginal")
         if settings.response == "crm":
             return fit_crm(block.answers, engine, **common)
         fitter = fit_marginal if estimator == "marginal" else fit_joint

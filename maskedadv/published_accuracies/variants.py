@@ -16,10 +16,9 @@ from scipy.special import ndtr, ndtri
 
 from maskedadv.errors import NoOptions
 from maskedadv.gaps.link import Link, find_link
-from maskedadv.gaps.variants import VARIANTS
 from maskedadv.published_accuracies.gaps import AccuracyGaps
 from maskedadv.result.fit_result import MEAN
-from maskedadv.vocabulary import SUBSETS
+from maskedadv.vocabulary import SUBSETS, VARIANTS
 
 Array = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -12,18 +12,22 @@ from numpy.typing import NDArray
 
 from maskedadv.vocabulary import GAPS, QUERIES, SUBSETS
 
+if TYPE_CHECKING:
+    from maskedadv.design.prepare import Design
+    from maskedadv.gaps.assemble import GapPart
+    from maskedadv.maximum_likelihood.block_estimate import Fitted
+
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LocaleCube:
-    """One locale's part of the cube, as arrays over models.
+class AbilityPart:
+    """One locale's cells, as arrays over models.
 
     Attributes
     ----------
     ability, ability_sd, accuracy, n_items : shape (J, 2 subsets, 2 queries)
     n_paired : shape (J, 2 subsets), items answered in both languages
-    estimate, sd, lower, upper, p_positive, note : shape (J, 3 gaps)
     """
 
     ability: Array
@@ -31,57 +35,72 @@ class LocaleCube:
     accuracy: Array
     n_items: NDArray[np.intp]
     n_paired: NDArray[np.intp]
-    estimate: Array
-    sd: Array
-    lower: Array
-    upper: Array
-    p_positive: Array
-    note: NDArray[np.object_]
 
 
 _CELL = ("locale", "model", "subset", "query")
-_GAP = ("locale", "model", "gap")
-_VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+_GAP = ("variant", "locale", "model", "gap")
+_OF_CELLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "ability": (_CELL, "ability, relative to the difficulties of its subset", "logit"),
     "ability_sd": (_CELL, "sampling standard deviation of the ability", "logit"),
     "accuracy": (_CELL, "share of right answers", "1"),
     "n_items": (_CELL, "number of observed answers", "1"),
-    "n_paired": (("locale", "model", "subset"), "number of items answered in both languages", "1"),
-    "estimate": (_GAP, "gap", "logit"),
-    "sd": (_GAP, "standard deviation of the gap", "logit"),
-    "lower": (_GAP, "lower end of the interval of the gap", "logit"),
-    "upper": (_GAP, "upper end of the interval of the gap", "logit"),
-    "p_positive": (_GAP, "probability that the gap is above zero", "1"),
-    "note": (_GAP, "why a gap is not known, empty where it is", ""),
+    "n_paired": (_CELL[:3], "number of items answered in both languages", "1"),
+}
+_OF_GAPS: dict[str, tuple[str, str]] = {
+    "estimate": ("gap", "logit"),
+    "sd": ("standard deviation of the gap", "logit"),
+    "lower": ("lower end of the interval of the gap", "logit"),
+    "upper": ("upper end of the interval of the gap", "logit"),
+    "p_positive": ("probability that the gap is above zero", "1"),
+    "note": ("why a gap is not known, empty where it is", ""),
 }
 
 
+def ability_part(design: Design, locale: str, fitted: Sequence[Fitted]) -> AbilityPart:
+    """A locale's abilities from its blocks; NaN where there is no cell."""
+    cells = design.cells[locale]
+    ability, ability_sd = (np.full(cells.accuracy.shape, np.nan) for _ in range(2))
+    for f in fitted:
+        if locale not in f.block.locales:
+            continue
+        index = f.block.cells(locale, design.models)
+        index[~cells.keep] = -1
+        model, query = np.nonzero(index >= 0)
+        cell = index[model, query]
+        ability[model, f.block.subset, query] = f.estimate.ability[cell]
+        ability_sd[model, f.block.subset, query] = f.estimate.ability_sd[cell]
+    return AbilityPart(ability, ability_sd, cells.accuracy, cells.n_items, cells.n_paired)
+
+
 def build_cube(
-    parts: Mapping[str, Sequence[LocaleCube]], locales: Sequence[str], models: Sequence[str], pivot: str
+    cells: Mapping[str, AbilityPart],
+    gaps: Mapping[str, Mapping[str, GapPart]],
+    models: Sequence[str],
+    pivot: str,
 ) -> xr.Dataset:
     """Stack the locales' parts into one labelled data set.
 
     Parameters
     ----------
-    parts
-        One part per locale for every variant, `plain` first.
+    cells : one part per locale
+    gaps : one part per variant and locale, `plain` first
 
     Returns
     -------
-    Dataset with the dims locale, model, subset, query and gap; `language` is a coordinate over
-    (locale, query). With several variants the gap variables have a leading dim `variant`.
+    Dataset with the dims variant, locale, model, subset, query and gap; `language` is a coordinate over
+    (locale, query).
     """
-    several = len(parts) > 1
+    locales = list(cells)
     variables: dict[str, Any] = {}
-    for name, (dims, text, units) in _VARIABLES.items():
-        stacked = {v: np.stack([getattr(p, name) for p in own]) for v, own in parts.items()}
-        attributes = {"long_name": text, "units": units}
-        if several and dims == _GAP:
-            variables[name] = (("variant", *dims), np.stack(list(stacked.values())), attributes)
-        else:
-            variables[name] = (dims, stacked["plain"], attributes)
+    for name, (dims, text, units) in _OF_CELLS.items():
+        values = np.stack([getattr(part, name) for part in cells.values()])
+        variables[name] = (dims, values, {"long_name": text, "units": units})
+    for name, (text, units) in _OF_GAPS.items():
+        values = np.stack([[getattr(own[k], name) for k in locales] for own in gaps.values()])
+        variables[name] = (_GAP, values, {"long_name": text, "units": units})
     language = np.array([[locale, pivot] for locale in locales], dtype=object)
     coords: dict[str, Any] = {
+        "variant": _labels("variant", list(gaps), "assumptions that the gap is measured under"),
         "locale": _labels("locale", locales, "local language"),
         "model": _labels("model", models, "language model"),
         "subset": _labels("subset", SUBSETS, "CA culture-agnostic, CS culture-specific"),
@@ -89,14 +108,7 @@ def build_cube(
         "gap": _labels("gap", GAPS, "contrast of abilities"),
         "language": (("locale", "query"), language, {"long_name": "language code of the question"}),
     }
-    if several:
-        coords["variant"] = _labels("variant", list(parts), "model and scale that the gap is measured with")
     return xr.Dataset(variables, coords=coords)
-
-
-def plain_cube(cube: xr.Dataset) -> xr.Dataset:
-    """The cube with the gaps as the papers define them, without a `variant` dimension."""
-    return cube.sel(variant="plain", drop=True) if "variant" in cube.dims else cube
 
 
 def _labels(dim: str, values: Sequence[str], text: str) -> tuple[str, NDArray[np.object_], dict[str, str]]:

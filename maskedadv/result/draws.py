@@ -18,9 +18,6 @@ from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of, subsets
 
 Array = NDArray[np.float64]
 
-POSTERIOR_FOLDER, FLOOR_FOLDER = "posterior", "posterior-floor"
-"""Folders of a result with one ArviZ file per locale, without and with the guessing floor."""
-
 DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError)
 """What reading a damaged netCDF file may raise; h5py's own checks of its structure end in a RuntimeError."""
 

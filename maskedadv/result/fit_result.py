@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,24 +12,15 @@ import pandas as pd
 import xarray as xr
 
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.contrasts import Uncertainty, mean_over_models
+from maskedadv.gaps.contrasts import Uncertainty
+from maskedadv.gaps.joint import Joint
 from maskedadv.result.draws import Posterior
+from maskedadv.result.info import Info
 from maskedadv.settings import Settings
-from maskedadv.vocabulary import GAPS, KNOWLEDGE
+from maskedadv.vocabulary import GAPS, KNOWLEDGE, VARIANTS
 
-COLUMNS = (
-    "locale",
-    "model",
-    "gap",
-    "estimate",
-    "sd",
-    "lower",
-    "upper",
-    "p_positive",
-    "n_items_ca",
-    "n_items_cs",
-    "note",
-)
+NUMBERS = ("estimate", "sd", "lower", "upper", "p_positive")
+COLUMNS = ("locale", "model", "gap", *NUMBERS, "n_items_ca", "n_items_cs", "note")
 LINK_COLUMNS = (
     "locale",
     "variant",
@@ -57,35 +48,30 @@ class Fit:
     settings
         What was asked for.
     cube
-        `xarray.Dataset` over locale × model × subset × query and gap: `ability`, `ability_sd`, `accuracy`,
-        `n_items`, `estimate`, `sd`, `lower`, `upper`, `p_positive`, `note`; logits where it says so.
+        `xarray.Dataset` over variant, locale, model, subset, query and gap: `ability`, `ability_sd`,
+        `accuracy`, `n_items`, `estimate`, `sd`, `lower`, `upper`, `p_positive`, `note`; each with its unit.
     items
         One row per locale, subset and item: difficulty, its sd, answers, right answers, informative.
     uncertainty
-        Joint uncertainty of the gaps of every locale.
+        Joint uncertainty of the gaps, by variant and locale.
     info
-        Versions, engine, seed, data fingerprint, warnings, dropped models and a line per block.
+        Versions, engine, data fingerprint, warnings, dropped models and a line per block.
     posteriors
-        NUTS: the posterior of every locale as ArviZ groups, in memory or in its file; else empty.
-    variant_uncertainty
-        As `uncertainty`, for every variant but `plain`.
-    floor_posteriors
-        As `posteriors`, of the model with the guessing floor; empty where it was not fitted.
+        NUTS: posteriors as ArviZ groups, in memory or in their files, by base (`plain`, `floor`) and locale;
+        else empty.
     """
 
     settings: Settings
     cube: xr.Dataset
     items: pd.DataFrame
-    uncertainty: dict[str, Uncertainty]
-    info: dict[str, Any]
-    posteriors: dict[str, Posterior] = field(default_factory=dict)
-    variant_uncertainty: dict[str, dict[str, Uncertainty]] = field(default_factory=dict)
-    floor_posteriors: dict[str, Posterior] = field(default_factory=dict)
+    uncertainty: Mapping[str, Mapping[str, Uncertainty]]
+    info: Info
+    posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
-        return list(self.info["warnings"])
+        return [w.text for w in self.info.warnings]
 
     def gaps(
         self,
@@ -102,7 +88,7 @@ class Fit:
         locale, model, gap
             Keep only these; None keeps all.
         variant
-            `plain` (the papers' definition), `floor`, `linked` or `floor+linked`, where the result has it.
+            `plain` (the papers' definition) or another of `variants`.
 
         Returns
         -------
@@ -127,10 +113,7 @@ class Fit:
                 "locale": np.array(locales, dtype=object)[index[0]],
                 "model": np.array(models, dtype=object)[index[1]],
                 "gap": np.array(kinds, dtype=object)[index[2]],
-                **{
-                    name: part[name].values.ravel()
-                    for name in ("estimate", "sd", "lower", "upper", "p_positive")
-                },
+                **{name: part[name].values.ravel() for name in NUMBERS},
                 "n_items_ca": paired[index[0], index[1], 0],
                 "n_items_cs": paired[index[0], index[1], 1],
                 "note": part["note"].values.ravel().astype(object),
@@ -152,34 +135,27 @@ class Fit:
         Same columns as `gaps`; `model` is "(mean over models)" and `note` says how many models count.
         """
         cube = self._variant(variant)
-        uncertainty = self.uncertainty if variant == "plain" else self.variant_uncertainty[variant]
-        locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
-        names = [str(v) for v in cube["model"].values]
-        chosen = [names.index(m) for m in _chosen("model", model, names)]
+        joint = Joint.of(self, variant)
+        locales = _chosen("locale", locale, list(joint.locales))
+        chosen = np.isin(joint.models, _chosen("model", model, list(joint.models)))
         kinds = _chosen("gap", gap, list(GAPS))
+        at = [joint.locales.index(k) for k in locales]
+        members = np.eye(len(joint.locales), dtype=bool)[at][:, :, None] & chosen
+        mean = joint.contrast(joint.average(members))
+        known, paired = joint.known & chosen[:, None], cube["n_paired"].values
         rows: list[dict[str, Any]] = []
-        for name in locales:
-            part = cube.sel(locale=name)
-            estimate = part["estimate"].values[chosen]
-            own = uncertainty[name]
-            mean, spread = mean_over_models(own.kind, own.gaps()[..., chosen], estimate, self.settings.level)
-            counted, paired = ~np.isnan(estimate), part["n_paired"].values[chosen]
-            for kind in kinds:
-                g = GAPS.index(kind)
-                known = int(counted[:, g].sum())
+        for row, k in enumerate(at):
+            for g in map(GAPS.index, kinds):
+                own = known[k, :, g]
                 rows.append(
                     {
-                        "locale": name,
+                        "locale": joint.locales[k],
                         "model": MEAN,
-                        "gap": kind,
-                        "estimate": mean[g],
-                        "sd": spread.sd[g],
-                        "lower": spread.lower[g],
-                        "upper": spread.upper[g],
-                        "p_positive": spread.p_positive[g],
-                        "n_items_ca": int(paired[counted[:, g], 0].max(initial=0)),
-                        "n_items_cs": int(paired[counted[:, g], 1].max(initial=0)),
-                        "note": f"{known} models",
+                        "gap": GAPS[g],
+                        **{name: getattr(mean, name)[row, g] for name in NUMBERS},
+                        "n_items_ca": int(paired[k, own, 0].max(initial=0)),
+                        "n_items_cs": int(paired[k, own, 1].max(initial=0)),
+                        "note": f"{int(own.sum())} models",
                     }
                 )
         return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -187,7 +163,7 @@ class Fit:
     @property
     def variants(self) -> list[str]:
         """The variants that the result holds, `plain` first."""
-        return [str(v) for v in self.cube["variant"].values] if "variant" in self.cube.dims else ["plain"]
+        return [str(v) for v in self.cube["variant"].values]
 
     def variant_gaps(self, *, gap: str = KNOWLEDGE, mean: bool = True) -> pd.DataFrame:
         """One gap under every variant, per model and as mean over models; `variant` is the first column."""
@@ -210,12 +186,12 @@ class Fit:
         models, common_ratio, common_lower, common_upper (λ if every model has one pivot-language ability for
         both pools), common_p (p-value of that assumption), note.
         """
-        rows = [{**v, "note": v["reason"] or v.get("common_reason", "")} for v in self.info.get("links", [])]
+        rows = [{**v, "note": v["reason"] or v.get("common_reason", "")} for v in self.info.links]
         return pd.DataFrame(rows, columns=list(LINK_COLUMNS))
 
     def _variant(self, name: str) -> xr.Dataset:
         _chosen("variant", name, self.variants)
-        return self.cube.sel(variant=name, drop=True) if "variant" in self.cube.dims else self.cube
+        return self.cube.sel(variant=name, drop=True)
 
     def draws(self, name: str, *, variant: str = "plain") -> xr.DataArray:
         """Posterior draws of a gap or an ability, NUTS only.
@@ -225,7 +201,7 @@ class Fit:
         name
             `global_gap`, `local_gap`, `knowledge_gap`: logit, dims (locale, chain, draw, model). `ability`:
             logit, dims (locale, chain, draw, model, subset, query). NaN where a model has no such draws.
-            Everything else a locale's posterior holds is in `posteriors[locale].tree()`.
+            Everything else a posterior holds is in `posteriors[base][locale].tree()`.
         variant
             A variant that the result holds; linked gaps are linked draw by draw.
 
@@ -241,8 +217,8 @@ class Fit:
                 f"a result of method '{self.settings.method}' has no draws; fit with method 'nuts'."
             )
         own = self._variant(variant)
-        source = self.floor_posteriors if variant.startswith("floor") else self.posteriors
-        return stack_draws(source, name, own, linked="linked" in variant)
+        base, transformation = VARIANTS[variant]
+        return stack_draws(self.posteriors[base], name, own, linked=transformation == "linked")
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the result folder (whole or not at all); see `maskedadv.load`.

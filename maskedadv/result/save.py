@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 from maskedadv.errors import NotAResult
 from maskedadv.files.folders import check_folder, whole_folder
 from maskedadv.gaps.contrasts import Uncertainty
-from maskedadv.result.draws import DAMAGE, FLOOR_FOLDER, POSTERIOR_FOLDER, Posterior, file_names, write_tree
+from maskedadv.result.draws import DAMAGE, Posterior, file_names, write_tree
 from maskedadv.result.fit_result import Fit
-from maskedadv.settings import Settings
-from maskedadv.vocabulary import SUBSETS
+from maskedadv.result.info import from_json
+from maskedadv.settings import Settings, settings_from_json
+from maskedadv.vocabulary import SUBSETS, VARIANTS
 
-FORMAT = 1
+FORMAT = 2
+UNCERTAINTY, POSTERIOR = "uncertainty", "posterior"
+"""Folders of a result: a file for each variant; a folder for each base with a file for each locale."""
 
 
 def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
-    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet`, `uncertainty.nc` and (NUTS) `posterior/`.
+    """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet`, `uncertainty/` and (NUTS) `posterior/`.
 
     The folder appears whole or not at all.
 
@@ -41,32 +44,31 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
         models = fit.cube["model"].values
-        _save_uncertainty(fit.uncertainty, models, partial / "uncertainty.nc")
-        for variant, own in fit.variant_uncertainty.items():
-            _save_uncertainty(own, models, partial / _variant_file(variant))
-        if fit.variant_uncertainty:
+        (partial / UNCERTAINTY).mkdir()
+        for variant, own in fit.uncertainty.items():
+            _save_uncertainty(own, models, partial / UNCERTAINTY / f"{variant}.nc")
+        if len(fit.variants) > 1:
             fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
             fit.links().to_csv(partial / "links.csv", index=False)
-        _save_posteriors(fit.posteriors, partial / POSTERIOR_FOLDER)
-        _save_posteriors(fit.floor_posteriors, partial / FLOOR_FOLDER)
-        text = json.dumps({"format": FORMAT, **fit.info}, indent=1, ensure_ascii=False, allow_nan=False)
+        for base, posteriors in fit.posteriors.items():
+            _save_posteriors(posteriors, partial / POSTERIOR / base)
+        content = {
+            "format": FORMAT,
+            "settings": fit.settings.as_json(),
+            **fit.info.as_json(),
+        }
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
     return path.resolve()
 
 
 def _is_ours(name: str) -> bool:
     """Names that a result folder may hold of our making."""
-    fixed = {
-        "fit.json",
-        "cube.nc",
-        "gaps.csv",
-        "variants.csv",
-        "links.csv",
-        "items.parquet",
-        POSTERIOR_FOLDER,
-        FLOOR_FOLDER,
+    fixed = {"fit.json", "cube.nc", "gaps.csv", "variants.csv", "links.csv", "items.parquet"}
+    earlier = {"uncertainty.nc", "posterior-floor"} | {
+        f"uncertainty-{v}.nc" for v in ("floor", "linked", "floor-linked")
     }
-    return name in fixed or name.startswith("uncertainty")
+    return name in fixed | earlier | {UNCERTAINTY, POSTERIOR}
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
@@ -89,7 +91,7 @@ def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
         return False
     if not isinstance(info, dict):
         return False
-    wanted = json.loads(json.dumps(asdict(settings)))
+    wanted = settings.as_json()
     return bool(
         info.get("fingerprint") == fingerprint
         and info.get("settings") == wanted
@@ -111,26 +113,25 @@ def load(path: str | Path) -> Fit:
             f"{folder} is no result folder (it has no fit.json); give the folder that fit wrote."
         )
     try:
-        info: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
-        written = info.pop("format")
+        content: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
+        written = content.pop("format")
         if written != FORMAT:
-            raise NotAResult(f"{folder} has format {written}, this version reads {FORMAT}; fit again.")
-        chosen = dict(info["settings"])
-        chosen["locale"] = None if chosen["locale"] is None else tuple(chosen["locale"])
-        settings = Settings(**chosen)
+            raise NotAResult(
+                f"{folder} was written by another version of maskedadv (format {written}, this one reads "
+                f"{FORMAT}); fit again."
+            )
+        settings = settings_from_json(content["settings"])
+        info = from_json(content)
         with xr.open_dataset(folder / "cube.nc", engine="h5netcdf") as opened:
             cube = _as_objects(opened.load())
         items = pd.read_parquet(folder / "items.parquet")
-        uncertainty = _load_uncertainty(folder / "uncertainty.nc")
-        variants = [str(v) for v in cube["variant"].values[1:]] if "variant" in cube.dims else []
-        others = {v: _load_uncertainty(folder / _variant_file(v)) for v in variants}
-        nuts = settings.method == "nuts"
-        posteriors = _load_posteriors(folder, POSTERIOR_FOLDER, info["locales"]) if nuts else {}
-        floored = nuts and "floor" in variants
-        floor_posteriors = _load_posteriors(folder, FLOOR_FOLDER, info["locales"]) if floored else {}
+        variants = [str(v) for v in cube["variant"].values]
+        uncertainty = {v: _load_uncertainty(folder / UNCERTAINTY / f"{v}.nc") for v in variants}
+        bases = dict.fromkeys(VARIANTS[v][0] for v in variants) if settings.method == "nuts" else {}
+        posteriors = {base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales) for base in bases}
     except DAMAGE as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
-    return Fit(settings, cube, items, uncertainty, info, posteriors, others, floor_posteriors)
+    return Fit(settings, cube, items, uncertainty, info, posteriors)
 
 
 def _as_objects(data: xr.Dataset) -> xr.Dataset:
@@ -148,11 +149,9 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
-def _variant_file(variant: str) -> str:
-    return f"uncertainty-{variant.replace('+', '-')}.nc"
-
-
-def _save_uncertainty(uncertainty: dict[str, Uncertainty], models: NDArray[np.object_], path: Path) -> None:
+def _save_uncertainty(
+    uncertainty: Mapping[str, Uncertainty], models: NDArray[np.object_], path: Path
+) -> None:
     """One group per locale, numbered: a language code may hold characters that group names may not."""
     nodes: dict[str, xr.Dataset] = {}
     for k, (locale, own) in enumerate(uncertainty.items()):
@@ -179,12 +178,12 @@ def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
     return out
 
 
-def _save_posteriors(posteriors: dict[str, Posterior], folder: Path) -> None:
+def _save_posteriors(posteriors: Mapping[str, Posterior], folder: Path) -> None:
     """One ArviZ file per locale; files that exist already are linked, where the system can."""
     names = file_names(list(posteriors))
     for locale, posterior in posteriors.items():
         if isinstance(posterior.source, Path):
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             try:
                 os.link(posterior.source, folder / names[locale])
             except OSError:
@@ -193,9 +192,9 @@ def _save_posteriors(posteriors: dict[str, Posterior], folder: Path) -> None:
             write_tree(posterior.source, folder / names[locale])
 
 
-def _load_posteriors(folder: Path, name: str, locales: list[str]) -> dict[str, Posterior]:
+def _load_posteriors(folder: Path, name: str, locales: Sequence[str]) -> dict[str, Posterior]:
     """Posteriors stay in their files until they are asked for."""
-    files = file_names(locales)
+    files = file_names(list(locales))
     missing = [file for file in files.values() if not (folder / name / file).is_file()]
     if missing:
         raise NotAResult(f"{folder} lacks {name}/{missing[0]}; fit again.")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
-from maskedadv.result.draws import FLOOR_FOLDER
 from maskedadv.settings import Settings
+from maskedadv.vocabulary import BASE_TABLE
 
 
 def unfinished_folder(output: Path) -> Path:
@@ -36,7 +35,7 @@ def open_unfinished(
         "maskedadv": __version__,
         "engine": engine,
         "fingerprint": fingerprint,
-        "settings": asdict(settings),
+        "settings": settings.as_json(),
     }
     text = json.dumps(own, indent=1, ensure_ascii=False)
     note = folder / "run.json"
@@ -83,11 +82,16 @@ def _is_ours(path: Path) -> bool:
     name = path.name
     if name.startswith("."):
         name = name[1:].rpartition(".")[0]
-    return name == "run.json" or name.endswith(".nc") or path.name == FLOOR_FOLDER
+    return name == "run.json" or name.endswith(".nc") or path.name in {base.name for base in BASE_TABLE}
+
+
+def finished_files(folder: Path) -> list[Path]:
+    """The posteriors that lie in it, whole."""
+    return [path for base in BASE_TABLE for path in (folder / base.name).glob("[!.]*.nc")]
 
 
 def close_unfinished(output: Path, *, keep_results: bool) -> None:
     """Remove the folder: with everything, or (`keep_results`) only if no locale is finished in it."""
     folder = unfinished_folder(output)
-    if not (keep_results and any(folder.glob("*.nc"))):
+    if not (keep_results and finished_files(folder)):
         shutil.rmtree(folder, ignore_errors=True)

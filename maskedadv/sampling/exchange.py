@@ -13,17 +13,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from maskedadv.design.accuracy_filter import apply_floor
-from maskedadv.design.blocks import Block, build_block, observed_values, require_shared_items
-from maskedadv.design.logits import rated_values
+from maskedadv.design.prepare import Design, prepare
 from maskedadv.engines import Chains
 from maskedadv.engines.cmdstan import read_chains
 from maskedadv.engines.stan_files import program_text
 from maskedadv.errors import BadSetting, NotAResult, OutputExists
-from maskedadv.fitting import run
-from maskedadv.gaps.variants import wanted_floor
+from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses
-from maskedadv.result.draws import FLOOR_FOLDER, Posterior, file_names, write_tree
+from maskedadv.result.draws import Posterior, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.locales import floors_of, make_task
@@ -53,12 +50,11 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
     OutputExists
         The place cannot be written.
     """
-    locales = list(settings.locale or [])
-    stems = {k: Path(v).stem for k, v in file_names(locales).items()}
-    chance = wanted_floor(responses, settings)
+    design = prepare(responses, settings)
+    stems = {k: Path(v).stem for k, v in file_names(list(design.locales)).items()}
     out = []
-    for locale in locales:
-        layout, floors = _layout(responses, settings, locale, chance)
+    for locale in design.locales:
+        layout, floors = _layout(design, locale)
         task = make_task(layout, settings, "embedded")
         out.append(_write_plan(make_plan(task), folder / stems[locale]))
         if floors is not None:
@@ -103,24 +99,25 @@ def read_stan(
     (locale,) = settings.locale or ("",)
     if not floor_files:
         settings = replace(settings, guessing="none")
-    chance = wanted_floor(responses, settings)
-    if floor_files and chance is None:
+    design = prepare(responses, settings)
+    if floor_files and not design.has_floor:
         raise BadSetting(
             "draws of the program with the floor need each item's number of options: give --options, "
             "--guessing, or a table with a column n_options."
         )
-    layout, floors = _layout(responses, settings, locale, chance)
+    layout, floors = _layout(design, locale)
     settings, tree = _finished(layout, settings, files, None)
     with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
         name = file_names([locale])[locale]
-        write_tree(tree, Path(temporary) / name)
+        write_tree(tree, Path(temporary) / "plain" / name)
         if floor_files:
             _, floor_tree = _finished(layout, settings, floor_files, floors)
-            write_tree(floor_tree, Path(temporary) / FLOOR_FOLDER / name)
-        result = run(responses, settings, folder=Path(temporary))
-        posteriors = {locale: Posterior(tree)}
-        floored = {locale: Posterior(floor_tree)} if floor_files else {}
-    return replace(result, posteriors=posteriors, floor_posteriors=floored)
+            write_tree(floor_tree, Path(temporary) / "floor" / name)
+        result = fit_design(design, settings, folder=Path(temporary))
+    posteriors = {"plain": {locale: Posterior(tree)}}
+    if floor_files:
+        posteriors["floor"] = {locale: Posterior(floor_tree)}
+    return replace(result, posteriors=posteriors)
 
 
 def _finished(
@@ -163,23 +160,10 @@ def _finished(
     return settings, finish(task, plan, chains, f"CmdStan {version}, imported")
 
 
-def _layout(
-    responses: Responses, settings: Settings, locale: str, chance: Array | None
-) -> tuple[Layout, tuple[Array, Array] | None]:
+def _layout(design: Design, locale: str) -> tuple[Layout, tuple[Array, Array] | None]:
     """A locale's layout, and the floors of its items."""
-    values = observed_values(responses, settings.response)
-    require_shared_items(responses, values, [locale], settings.pivot)
-    rated = rated_values(responses, settings.response)
-    keep, _ = apply_floor(responses, rated, [locale], settings.pivot, settings.min_accuracy)
-    blocks: dict[int, Block] = {}
-    for subset in (0, 1):
-        block = build_block(
-            responses, values, subset=subset, locales=[locale], pivot=settings.pivot, keep_model=keep
-        )
-        if block is not None:
-            blocks[subset] = block
-    layout = build_layout(responses, blocks, locale, settings.pivot)
-    return layout, None if chance is None else floors_of(blocks, chance)
+    blocks = design.of_locale(locale)
+    return build_layout(blocks, locale, design.pivot), floors_of(blocks) if design.has_floor else None
 
 
 def _read(files: Sequence[Path]) -> tuple[Chains, Any]:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.design.blocks import Block, language_code
-from maskedadv.responses import Responses
+from maskedadv.design.blocks import Block
 
 Array = NDArray[np.float64]
 
@@ -51,10 +50,9 @@ class Layout:
         return np.array([s[:n] & s[n:] for s in self.seen])
 
 
-def build_layout(responses: Responses, blocks: Mapping[int, Block], locale: str, pivot: str) -> Layout:
+def build_layout(blocks: Mapping[int, Block], locale: str, pivot: str) -> Layout:
     """Arrange a locale's blocks (by subset index; a subset may be absent)."""
     used = np.unique(np.concatenate([b.model for b in blocks.values()]))
-    place = {int(m): j for j, m in enumerate(used)}
     items, answers, rows = [], [], []
     for subset in (0, 1):
         block = blocks.get(subset)
@@ -63,17 +61,17 @@ def build_layout(responses: Responses, blocks: Mapping[int, Block], locale: str,
             answers.append(np.empty((2 * len(used), 0)))
             rows.append(np.empty(0, dtype=np.intp))
             continue
-        query = (block.language != language_code(responses, locale)).astype(np.intp)
-        row = np.array([place[int(m)] for m in block.model], dtype=np.intp) + query * len(used)
+        query = (block.language != locale).astype(np.intp)
+        row = np.searchsorted(used, block.model) + query * len(used)
         full = np.full((2 * len(used), len(block.item)), np.nan)
         full[row] = block.answers
-        items.append(responses.items[block.item])
+        items.append(block.item)
         answers.append(full)
         rows.append(row)
     return Layout(
         locale=locale,
         pivot=pivot,
-        models=responses.models[used],
+        models=used,
         items=(items[0], items[1]),
         answers=(answers[0], answers[1]),
         rows=(rows[0], rows[1]),

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 import maskedadv
 from maskedadv.design.blocks import Block
+from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine, Sampler
 from maskedadv.errors import EngineFailed, NotAResult
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
-from maskedadv.responses import Responses
 from maskedadv.result.draws import Posterior, file_names, partial_path, read_tree, write_tree
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.posterior_estimate import block_estimates
@@ -100,28 +100,24 @@ def sample_all(
 
 
 def estimate_locales(
-    blocks: Sequence[tuple[Block, tuple[str, ...]]],
-    responses: Responses,
+    design: Design,
     settings: Settings,
     engine: Engine,
     *,
     jobs: int,
     tell: Progress,
     folder: Path | None,
-    chance: Array | None = None,
+    with_floor: bool = False,
 ) -> tuple[list[BlockEstimate], dict[str, Posterior]]:
-    """Estimates in the order of the blocks, and the posterior of every locale.
+    """Estimates in the order of the design's blocks, and the posterior of every locale.
 
     Parameters
     ----------
-    blocks : blocks with the (one) locale each serves
-    chance : guessing floor of every item of the table; None fits without a floor
+    with_floor : whether right answers may be guesses, at the blocks' `chance`
     """
-    own: dict[str, dict[int, Block]] = {}
-    for block, (locale,) in blocks:
-        own.setdefault(locale, {})[block.subset] = block
-    layouts = {k: build_layout(responses, b, k, settings.pivot) for k, b in own.items()}
-    floors = None if chance is None else {k: floors_of(b, chance) for k, b in own.items()}
+    own = {k: blocks for k in design.locales if (blocks := design.of_locale(k))}
+    layouts = {k: build_layout(b, k, design.pivot) for k, b in own.items()}
+    floors = {k: floors_of(b) for k, b in own.items()} if with_floor else None
     found = sample_all(
         list(layouts.values()), settings, engine, jobs=jobs, progress=tell, folder=folder, chance=floors
     )
@@ -136,13 +132,17 @@ def estimate_locales(
         )
         for k, p in posteriors.items()
     }
-    return [estimates[locale][block.subset] for block, (locale,) in blocks], posteriors
+    return [estimates[block.locale][block.subset] for block in design.blocks], posteriors
 
 
-def floors_of(blocks: Mapping[int, Block], chance: Array) -> tuple[Array, Array]:
+def floors_of(blocks: Mapping[int, Block]) -> tuple[Array, Array]:
     """Floors of a locale's items by subset; none where the subset is absent."""
-    first, second = (chance[blocks[s].item] if s in blocks else np.zeros(0) for s in (0, 1))
-    return first, second
+
+    def own(subset: int) -> Array:
+        chance = blocks[subset].chance if subset in blocks else None
+        return np.zeros(0) if chance is None else chance
+
+    return own(0), own(1)
 
 
 def make_task(layout: Layout, settings: Settings, engine: str, threads: int | None = None) -> Task:

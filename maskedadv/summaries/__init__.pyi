@@ -1,7 +1,7 @@
+from ..gaps.joint import Joint
 from .cells import abilities, ability_accuracy, sign_shares, variant_shares
 from .facts import locale_facts, model_facts
 from .groups import adapted_versus_general, by_family, by_kind, by_size, home_versus_others, size_slopes
-from .joint import Joint
 from .means import locale_means, model_means, overall_means, variant_means
 from .resources import by_resource_level, resource_trend
 

@@ -10,9 +10,8 @@ import xarray as xr
 from scipy import stats
 
 from maskedadv.gaps.contrasts import interval
-from maskedadv.result.cube import plain_cube
+from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.result.fit_result import Fit
-from maskedadv.summaries.joint import ALL_LOCALES
 from maskedadv.vocabulary import GAPS
 
 
@@ -29,17 +28,15 @@ def sign_shares(fit: Fit) -> pd.DataFrame:
     DataFrame: locale, gap, known, positive, share_positive, clearly_positive, share_clearly_positive,
     clearly_negative, share_clearly_negative, share_lower, share_upper. Shares are NaN where nothing is known.
     """
-    return _shares(plain_cube(fit.cube), fit.settings.level)
+    return _shares(fit.cube.sel(variant="plain"), fit.settings.level)
 
 
 def variant_shares(fit: Fit) -> pd.DataFrame:
     """`sign_shares` over all locales for every variant of the gaps, `variant` first; one row set if plain."""
     cube = fit.cube
     parts = []
-    variants = [str(v) for v in cube["variant"].values] if "variant" in cube.dims else ["plain"]
-    for name in variants:
-        own = cube.sel(variant=name) if "variant" in cube.dims else cube
-        rows = _shares(own, fit.settings.level)
+    for name in fit.variants:
+        rows = _shares(cube.sel(variant=name), fit.settings.level)
         rows = rows.tail(len(GAPS)).drop(columns="locale")
         rows.insert(0, "variant", name)
         parts.append(rows)

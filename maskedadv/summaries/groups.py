@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import MissingFacts
+from maskedadv.gaps.joint import Array, Contrasts, Joint
 from maskedadv.result.fit_result import Fit
-from maskedadv.summaries.joint import Array, Contrasts, Joint
 
 DENSE, MIXTURE, REFERENCE = "dense", "mixture of experts", "size not known"
 ALL_FAMILIES = "(within families)"

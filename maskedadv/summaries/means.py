@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from maskedadv.gaps.joint import ALL_LOCALES, Joint
 from maskedadv.result.fit_result import Fit
-from maskedadv.summaries.joint import ALL_LOCALES, Joint
 
 
 def locale_means(fit: Fit | Joint) -> pd.DataFrame:

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy import stats
 
 from maskedadv.errors import MissingFacts
+from maskedadv.gaps.joint import Array, Joint
 from maskedadv.result.fit_result import Fit
-from maskedadv.summaries.joint import Array, Joint
 from maskedadv.summaries.means import locale_means
 from maskedadv.vocabulary import GAPS
 

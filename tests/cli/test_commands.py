@@ -59,7 +59,7 @@ def test_check_reports_what_fit_will_find(capsys: pytest.CaptureFixture[str], cs
     found = json.loads(out)
     blocks = {b["subset"]: b for b in found["blocks"]}
     fit = maskedadv.fit(csv, locale="zh")
-    for row in fit.info["blocks"]:
+    for row in fit.info.blocks:
         assert blocks[row["subset"]]["answers"] == row["answers"]
         assert blocks[row["subset"]]["uninformative"] == row["uninformative_items"]
     assert blocks["CA"]["items"] == blocks["CA"]["shared_items"] == 60
@@ -96,7 +96,7 @@ def test_fit_writes_a_folder_and_gaps_prints_it(
         "cube.nc",
         "gaps.csv",
         "items.parquet",
-        "uncertainty.nc",
+        "uncertainty",
     }
     assert [p.name for p in out_folder.parent.iterdir()] == ["out"]
     direct = maskedadv.fit(csv, estimator="marginal")

@@ -232,7 +232,7 @@ def test_the_command_leaves_with_three_and_words(
     with pytest.raises(SystemExit) as left:
         main(["diagnose", str(path)])
     assert left.value.code == 2
-    bad = replace(fit, posteriors={"zh": Posterior(_tree(shift=2.0))})
+    bad = replace(fit, posteriors={"plain": {"zh": Posterior(_tree(shift=2.0))}})
     monkeypatch.setattr("maskedadv.result.save.load", lambda _: bad)
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:

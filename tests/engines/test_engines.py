@@ -252,5 +252,5 @@ def test_the_engine_moves_no_gap(estimator: str) -> None:
     fits = [
         maskedadv.fit(frame, estimator=estimator, engine=e, min_accuracy=0) for e in ("embedded", "cmdstan")
     ]
-    assert fits[0].info["engine"] != fits[1].info["engine"]
+    assert fits[0].info.engine != fits[1].info.engine
     np.testing.assert_allclose(fits[1].gaps()["estimate"], fits[0].gaps()["estimate"], atol=1e-6)

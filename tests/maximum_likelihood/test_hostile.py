@@ -269,6 +269,6 @@ def test_sigma_at_zero_is_said(frame: pd.DataFrame) -> None:
     rng = np.random.default_rng(8)
     flips = frame.assign(correct=rng.integers(0, 2, len(frame)))
     result = fit(flips, "marginal", "robust")
-    small = [b for b in result.info["blocks"] if b["sigma"] < 0.05]
+    small = [b for b in result.info.blocks if b["sigma"] < 0.05]
     assert bool(small) == any("sigma is at zero" in w for w in result.warnings)
     assert np.isfinite(result.gaps()["sd"]).all()

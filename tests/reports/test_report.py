@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from maskedadv import summaries
 from maskedadv.cli.main import main
@@ -19,7 +18,8 @@ from maskedadv.errors import BadSetting, BadValue, OutputExists
 from maskedadv.reports import write
 from maskedadv.reports.methods import methods
 from maskedadv.reports.write import write_report
-from tests.constructed import constructed_fit
+from maskedadv.warnings import SAMPLING, Warned
+from tests.constructed import constructed_fit, with_variant
 from tests.reports.test_posterior import POSTERIORS, VERDICTS
 
 GAPS = np.array([[[-0.8, 0.1], [-0.6, 0.2], [-1.0, 0.4]], [[-1.0, -0.9], [-1.2, -1.3], [-0.8, -0.8]]])
@@ -40,7 +40,7 @@ MODELS = pd.DataFrame(
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("out") / "report"
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
-    fit.info["warnings"].append("mind <b>this</b>")
+    fit = replace(fit, info=replace(fit.info, warnings=(Warned("test", "mind <b>this</b>"),)))
     write_report(fit, path, models=MODELS, notes=["All <one> family."])
     return path
 
@@ -154,7 +154,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
     write_report(fit, tmp_path / "r", formats=())
     write_report(fit, tmp_path / "r", formats=("png",))  # of the same result: made again
     assert (tmp_path / "r" / "figures" / "heat-map.png").is_file()
-    other = replace(fit, info=fit.info | {"fingerprint": "1" * 64})
+    other = replace(fit, info=replace(fit.info, fingerprint="1" * 64))
     with pytest.raises(OutputExists, match="--overwrite"):
         write_report(other, tmp_path / "r", formats=())
     write_report(other, tmp_path / "r", formats=("pdf",), overwrite=True)
@@ -191,8 +191,9 @@ def test_tables_of_other_parts_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_posterior_brings_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fit = replace(constructed_fit(GAPS, ["zh", "sw"], IDS), posteriors=POSTERIORS)
-    fit.info["warnings"].append("zh: do not use: as below (see maskedadv diagnose).")
+    fit = replace(constructed_fit(GAPS, ["zh", "sw"], IDS), posteriors={"plain": POSTERIORS})
+    told = Warned(SAMPLING, "zh: do not use: as below (see maskedadv diagnose).")
+    fit = replace(fit, info=replace(fit.info, warnings=(told,)))
     monkeypatch.setattr(write, "diagnose", lambda _: VERDICTS)
     report = write_report(fit, tmp_path / "r", formats=())
     assert {"predictive-checks", "diagnostics"} <= set(report.exhibits)
@@ -207,11 +208,7 @@ def test_a_posterior_brings_its_verdicts(tmp_path: Path, monkeypatch: pytest.Mon
 def test_variants_are_shown_side_by_side(tmp_path: Path) -> None:
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
     other = constructed_fit(GAPS - [0.0, 1.2], ["zh", "sw"], IDS)
-    names = ["estimate", "sd", "lower", "upper", "p_positive", "note"]
-    both = xr.concat([fit.cube[names], other.cube[names]], pd.Index(["plain", "floor"], name="variant"))
-    fit = replace(
-        fit, cube=fit.cube.drop_vars(names).merge(both), variant_uncertainty={"floor": other.uncertainty}
-    )
+    fit = with_variant(fit, "floor", other)
     report = write_report(fit, tmp_path / "r", formats=())
     assert "variants" in report.exhibits
     table = pd.read_csv(tmp_path / "r" / "tables" / "variant-means.csv")
@@ -221,7 +218,7 @@ def test_variants_are_shown_side_by_side(tmp_path: Path) -> None:
     assert "floor −0.68" in text
     assert "It is clearly above zero as plain, but not as floor" in text
     assert "(linked)" not in text  # no such variant here
-    assert "guessing floor at one over the number of options" in text
+    assert "the floor of guessing is one over the number of options" in text
     zh, sw = text.index("Chinese (zh)"), text.index("Swahili (sw)")
     but = [m.start() for m in re.finditer("But the difference in access is not clear as floor", text)]
     assert len(but) == 2  # over all, and in Chinese; Swahili has no clear gap to lose
@@ -233,14 +230,13 @@ def test_variants_are_shown_side_by_side(tmp_path: Path) -> None:
 )
 def test_methods_say_what_became_of_the_difficulties(estimator: str, words: str) -> None:
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
-    fit.info["blocks"].append({"estimator": estimator})
+    fit = replace(fit, info=replace(fit.info, blocks=({"estimator": estimator, "variant": "plain"},)))
     assert words in methods(fit)
 
 
-def test_methods_count_observed_answers_and_rows_of_older_results() -> None:
+def test_methods_count_observed_answers() -> None:
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
-    assert "We analysed 1,600 answers" in methods(fit)
-    fit.info["answers"] = 1234
+    fit = replace(fit, info=replace(fit.info, answers=1234))
     assert "We analysed 1,234 answers" in methods(fit)
 
 
@@ -285,15 +281,17 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("guessing", "words"),
-    [("auto", "at one over the number of options (floor)"), ("0.3", "floor at 0.3 (floor)")],
+    [
+        ("auto", "the floor of guessing is one over the number of options"),
+        ("0.3", "floor of guessing is 0.3"),
+    ],
 )
 def test_methods_name_the_floor_that_was_used(guessing: str, words: str) -> None:
     from maskedadv.reports.methods import _variants
 
     fit = constructed_fit(GAPS, ["zh", "sw"], IDS)
-    both = xr.concat([fit.cube["estimate"]] * 2, pd.Index(["plain", "floor"], name="variant"))
-    cube = fit.cube.drop_vars("estimate").assign(estimate=both)
-    assert words in _variants(replace(fit, cube=cube, settings=replace(fit.settings, guessing=guessing)))
+    varied = with_variant(fit, "floor", fit)
+    assert words in _variants(replace(varied, settings=replace(fit.settings, guessing=guessing)))
 
 
 def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:

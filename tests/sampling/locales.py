@@ -18,7 +18,7 @@ def layout_of(table: pd.DataFrame, locale: str, response: str = "binary") -> Lay
     responses = read_responses(table)
     values = observed_values(responses, response)
     blocks = {s: build_block(responses, values, subset=s, locales=[locale], pivot="en") for s in (0, 1)}
-    return build_layout(responses, {s: b for s, b in blocks.items() if b is not None}, locale, "en")
+    return build_layout({s: b for s, b in blocks.items() if b is not None}, locale, "en")
 
 
 def real(locale: str, *, missing: float = 0.0, seed: int = 0) -> Layout:

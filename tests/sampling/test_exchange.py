@@ -66,7 +66,7 @@ def test_export_sample_import(
     assert result.settings.chains == 2
     assert result.settings.draws == 50
     assert result.settings.max_treedepth == 8
-    tree = result.posteriors["zh"].tree()
+    tree = result.posteriors["plain"]["zh"].tree()
     assert tree.attrs["program"] == program
     assert tree.attrs["inference_library"] == "CmdStan 2.36.0, imported"
     # gaps do not depend on where the difficulties are drawn back
@@ -186,5 +186,5 @@ def test_arviz_one_opens_a_posterior_file(tmp_path: Path):
     assert set(groups) >= {"posterior", "sample_stats", "posterior_predictive", "observed_data"}
     assert rows == 9
     assert mean == pytest.approx(
-        float(fit.posteriors["zh"].tree()["posterior"]["contrast"].mean()), abs=1e-12
+        float(fit.posteriors["plain"]["zh"].tree()["posterior"]["contrast"].mean()), abs=1e-12
     )

@@ -55,8 +55,8 @@ def test_every_variant_is_there_and_sums_up_its_draws(fit: Fit):
 
 
 def test_linked_gaps_are_linked_draw_by_draw_with_the_hierarchical_scales(fit: Fit):
-    for variant, posteriors in (("linked", fit.posteriors), ("floor+linked", fit.floor_posteriors)):
-        posterior = posteriors["zh"].tree()["posterior"].to_dataset()
+    for variant, base in (("linked", "plain"), ("floor+linked", "floor")):
+        posterior = fit.posteriors[base]["zh"].tree()["posterior"].to_dataset()
         ratio = posterior["facet_spread"].sel(query="pivot", subset="CS") / posterior["facet_spread"].sel(
             query="pivot", subset="CA"
         )
@@ -68,7 +68,7 @@ def test_linked_gaps_are_linked_draw_by_draw_with_the_hierarchical_scales(fit: F
         np.testing.assert_allclose(
             found.values[..., known], wanted.transpose(*found.dims).values[..., known], atol=1e-12
         )
-        link = next(v for v in fit.info["links"] if v["variant"] == variant)
+        link = next(v for v in fit.info.links if v["variant"] == variant)
         assert link["ratio"] == pytest.approx(float(np.exp(np.log(ratio).mean())))
         assert link["lower"] == pytest.approx(float(ratio.quantile(0.025)), rel=1e-6)
 
@@ -85,20 +85,20 @@ def test_a_cell_at_chance_has_no_gap_under_the_floor_only(fit: Fit):
 def test_the_plain_posterior_does_not_depend_on_the_variants(fit: Fit, table: pd.DataFrame):
     alone = maskedadv.fit(table, variants="none", **QUICK)
     assert alone.variants == ["plain"]
-    assert not alone.floor_posteriors
+    assert list(alone.posteriors) == ["plain"]
     np.testing.assert_array_equal(alone.draws("ability").values, fit.draws("ability").values)
 
 
 def test_a_saved_result_keeps_both_posteriors(fit: Fit, tmp_path: Path):
     path = fit.save(tmp_path / "out")
-    assert [p.name for p in (path / "posterior-floor").iterdir()] == ["zh.nc"]
+    assert [p.name for p in (path / "posterior" / "floor").iterdir()] == ["zh.nc"]
     again = maskedadv.load(path)
     for variant in VARIANTS:
         one, other = (f.draws("knowledge_gap", variant=variant).values for f in (again, fit))
         np.testing.assert_array_equal(one, other)
     assert [(v.locale, v.variant) for v in diagnose(again)] == [("zh", "plain"), ("zh", "floor")]
-    (path / "posterior-floor" / "zh.nc").unlink()
-    with pytest.raises(maskedadv.errors.NotAResult, match=r"lacks posterior-floor/zh\.nc"):
+    (path / "posterior" / "floor" / "zh.nc").unlink()
+    with pytest.raises(maskedadv.errors.NotAResult, match=r"lacks posterior/floor/zh\.nc"):
         maskedadv.load(path)
 
 
@@ -165,7 +165,9 @@ def test_a_floor_needs_right_and_wrong():
 
 def test_the_correlation_beside_a_link_is_that_of_the_models(fit: Fit):
     """Not the population's, which the LKJ prior draws to zero with nine models."""
-    ability = fit.posteriors["zh"].tree()["posterior"].to_dataset()["ability"].sel(query="pivot").values
+    ability = (
+        fit.posteriors["plain"]["zh"].tree()["posterior"].to_dataset()["ability"].sel(query="pivot").values
+    )
     draws = ability.reshape(-1, *ability.shape[2:])
     wanted = np.mean([np.corrcoef(d[:, 0], d[:, 1])[0, 1] for d in draws])
     assert fit.links().set_index("variant").loc["linked", "correlation"] == pytest.approx(wanted)

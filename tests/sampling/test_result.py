@@ -70,7 +70,7 @@ def test_a_missing_cell_has_no_gap_but_its_model_is_used(fit: Fit):
 
 
 def test_difficulties_sum_to_zero_in_every_draw_and_subset(fit: Fit):
-    posterior = fit.posteriors["zh"].tree()["posterior"].to_dataset()
+    posterior = fit.posteriors["plain"]["zh"].tree()["posterior"].to_dataset()
     for subset in ("CA", "CS"):
         total = posterior["difficulty"][..., posterior["item_subset"].values == subset].sum("item")
         np.testing.assert_allclose(total, 0.0, atol=1e-4)
@@ -78,20 +78,20 @@ def test_difficulties_sum_to_zero_in_every_draw_and_subset(fit: Fit):
 
 def test_a_saved_result_is_the_same_and_opens_in_arviz(fit: Fit, tmp_path: Path):
     path = fit.save(tmp_path / "out")
-    assert sorted(p.name for p in (path / "posterior").iterdir()) == ["locale_0.nc", "zh.nc"]
+    assert sorted(p.name for p in (path / "posterior" / "plain").iterdir()) == ["locale_0.nc", "zh.nc"]
     again = maskedadv.load(path)
     xr.testing.assert_identical(again.draws("global_gap"), fit.draws("global_gap"))
     xr.testing.assert_equal(again.cube, fit.cube)
     assert again.settings == fit.settings
-    data = az.from_netcdf(path / "posterior" / "zh.nc")
+    data = az.from_netcdf(path / "posterior" / "plain" / "zh.nc")
     groups = ["posterior", "sample_stats", "posterior_predictive", "observed_data", "constant_data"]
     assert all(hasattr(data, g) for g in groups)
     assert data.posterior["contrast"].dims == ("chain", "draw", "model", "gap")
     assert list(data.posterior["model"].values) == ["NA", "chain", "模型 $x$"]
     assert data.posterior.attrs["prior_gap"] == 1.5
     assert float(az.rhat(data.posterior[["sigma_b"]])["sigma_b"].max()) < 2
-    (path / "posterior" / "zh.nc").unlink()
-    with pytest.raises(NotAResult, match=r"lacks posterior/zh\.nc"):
+    (path / "posterior" / "plain" / "zh.nc").unlink()
+    with pytest.raises(NotAResult, match=r"lacks posterior/plain/zh\.nc"):
         maskedadv.load(path)
 
 
@@ -105,7 +105,7 @@ def test_damage_that_h5py_finds_is_told_in_words(fit: Fit, tmp_path: Path, monke
 
     monkeypatch.setattr(xr, "open_datatree", damaged)
     for read in (
-        loaded.posteriors["zh"].tree,
+        loaded.posteriors["plain"]["zh"].tree,
         lambda: loaded.draws("ability"),
         lambda: maskedadv.load(path),
     ):
@@ -114,7 +114,7 @@ def test_damage_that_h5py_finds_is_told_in_words(fit: Fit, tmp_path: Path, monke
 
 
 def test_observed_and_replicated_totals_have_one_form(fit: Fit, table: pd.DataFrame):
-    tree = fit.posteriors["zh"].tree()
+    tree = fit.posteriors["plain"]["zh"].tree()
     rows = table[(table["language"] == "zh") & (table["subset"] == "CA")]
     total = rows.groupby("model")["correct"].agg(["sum", "count"])
     at = {"subset": "CA", "query": "local"}
@@ -231,15 +231,15 @@ def test_an_interrupt_leaves_whole_locales_and_the_same_command_completes(csv: P
     rest = interrupt_after(process, "zh: chain 1")
     assert process.returncode == 130
     assert "1 finished locales are kept" in rest
-    assert [p.name for p in folder.glob("*.nc")] == ["locale_0.nc"]
-    before = (folder / "locale_0.nc").stat().st_mtime_ns
+    assert [p.name for p in (folder / "plain").glob("*.nc")] == ["locale_0.nc"]
+    before = (folder / "plain" / "locale_0.nc").stat().st_mtime_ns
     refused = subprocess.run([*command, "--seed", "9"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "another, interrupted run" in refused.stderr
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "no/../x: kept from the earlier run" in done.stderr
-    assert (out / "posterior" / "locale_0.nc").stat().st_mtime_ns == before
+    assert (out / "posterior" / "plain" / "locale_0.nc").stat().st_mtime_ns == before
     assert not folder.exists()
 
 
@@ -333,7 +333,7 @@ def test_a_damaged_file_of_an_interrupted_run_is_sampled_again(
 
     monkeypatch.setattr(nuts_run, "sample_locale", breaks)
     assert _run(["fit", str(csv), "-o", str(out), *OPTIONS]) == 130
-    kept = tmp_path / "out.unfinished" / "locale_0.nc"
+    kept = tmp_path / "out.unfinished" / "plain" / "locale_0.nc"
     kept.write_bytes(kept.read_bytes()[:2000])
     monkeypatch.setattr(nuts_run, "sample_locale", sample)
     capsys.readouterr()
@@ -376,10 +376,10 @@ def test_priors_that_contradict_or_are_no_names_are_refused(csv: Path, tmp_path:
 def test_marginal_gives_way_to_joint_where_holes_make_it_dear_and_says_so():
     holes = simulate.table(8, (60, 50), missing=0.3, seed=1)
     fit = maskedadv.fit(holes, **QUICK, estimator="marginal")
-    assert {b["estimator"] for b in fit.info["blocks"]} == {"joint"}
+    assert {b["estimator"] for b in fit.info.blocks} == {"joint"}
     assert [w for w in fit.warnings if "too many patterns of missing answers for marginal in zh" in w]
     whole = maskedadv.fit(simulate.table(1, (6, 5), seed=1), **QUICK, estimator="marginal")
-    assert {b["estimator"] for b in whole.info["blocks"]} == {"marginal"}
+    assert {b["estimator"] for b in whole.info.blocks} == {"marginal"}
 
 
 def test_cells_without_a_finite_maximum_are_named():

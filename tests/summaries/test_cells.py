@@ -11,7 +11,7 @@ import xarray as xr
 from maskedadv import summaries
 from maskedadv.reports import figures
 from maskedadv.settings import Settings
-from tests.constructed import constructed_fit
+from tests.constructed import constructed_fit, with_variant
 
 
 def test_share_positive_rule() -> None:
@@ -76,17 +76,8 @@ def test_ability_against_accuracy() -> None:
 def test_variants_stand_side_by_side() -> None:
     fit = constructed_fit(np.array([[[-0.5, 0.5], [-0.5, 0.2]]]), ["zh"], ["a", "b"])
     assert summaries.variant_shares(fit)["variant"].unique().tolist() == ["plain"]
-    cube = fit.cube
-    floor = cube[["estimate", "lower", "upper"]] - 0.8
-    import xarray as xr
-
-    both = xr.concat([cube[["estimate", "sd", "lower", "upper"]], floor.assign(sd=cube["sd"])], dim="variant")
-    cube = cube.drop_vars(["estimate", "sd", "lower", "upper"]).merge(
-        both.assign_coords(variant=["plain", "floor"])
-    )
-    from dataclasses import replace
-
-    varied = replace(fit, cube=cube)
+    lower = constructed_fit(np.array([[[-1.3, -0.8], [-1.3, -1.6]]]), ["zh"], ["a", "b"])
+    varied = with_variant(fit, "floor", lower)
     table = summaries.variant_shares(varied).set_index(["variant", "gap"])
     assert table.loc[("plain", "knowledge_gap"), "positive"] == 2
     assert table.loc[("floor", "knowledge_gap"), "positive"] == 1
@@ -119,7 +110,7 @@ class _Skewed:
 def test_intervals_of_abilities_are_quantiles_of_the_posterior() -> None:
     fit = constructed_fit(np.zeros((1, 2, 2)), ["zh"], ["a", "b"], level=0.9)
     nuts = Settings(method="nuts", level=0.9)
-    fit = replace(fit, settings=nuts, posteriors={"zh": _Skewed()})
+    fit = replace(fit, settings=nuts, posteriors={"plain": {"zh": _Skewed()}})
     table = summaries.abilities(fit).set_index("model")
     assert table.loc["a", "lower"].tolist() == pytest.approx([0.05**3] * 4)
     assert table.loc["a", "upper"].tolist() == pytest.approx([0.95**3] * 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,8 +131,9 @@ def test_locale_means_are_those_of_the_fit() -> None:
 
 def test_mixed_kinds_are_refused() -> None:
     fit = constructed_fit(GAPS, ["zh", "sw"], ["a", "b"])
-    own = fit.uncertainty["sw"]
-    fit.uncertainty["sw"] = Uncertainty("bootstrap", own.key, own.values)
+    plain = dict(fit.uncertainty["plain"])
+    plain["sw"] = Uncertainty("bootstrap", plain["sw"].key, plain["sw"].values)
+    fit = replace(fit, uncertainty={"plain": plain})
     with pytest.raises(maskedadv.errors.BadSetting, match="different kinds"):
         Joint.of(fit)
 

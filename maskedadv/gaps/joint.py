@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty, interval
-from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAPS
+
+if TYPE_CHECKING:
+    from maskedadv.result.fit_result import Fit
 
 Array = NDArray[np.float64]
 
@@ -97,12 +99,9 @@ class Joint:
         """
         if isinstance(result, Joint):
             return result
-        cube = result.cube
-        if "variant" in cube.dims:
-            cube = cube.sel(variant=variant, drop=True)
-        uncertainty = result.uncertainty if variant == "plain" else result.variant_uncertainty[variant]
+        cube = result.cube.sel(variant=variant)
         locales = tuple(str(v) for v in cube["locale"].values)
-        own = tuple(uncertainty[name] for name in locales)
+        own = tuple(result.uncertainty[variant][name] for name in locales)
         if len({u.kind for u in own}) > 1:
             raise BadSetting("the locales of this result have different kinds of intervals; fit them alike.")
         return Joint(
@@ -151,35 +150,71 @@ class Joint:
         weights = np.where(void[:, None, None, :], 0.0, weights)
         value = np.einsum("fljg,ljg->fg", weights, np.where(self.known, self.estimate, 0.0))
         value = np.where(void, np.nan, value)
-        kind = self.uncertainty[0].kind
-        found = interval(kind, self._rows(weights), value, self.level)
-        return Contrasts(value, found.sd, found.lower, found.upper, found.p_positive)
+        out = [np.full(value.shape, np.nan) for _ in range(4)]
+        concerned = weights.any(axis=(2, 3))
+        for places in np.unique(concerned, axis=0):  # sums over the same locales, together
+            rows = (concerned == places).all(axis=1)
+            spread = self._rows(weights[rows], np.flatnonzero(places))
+            found = interval(self.uncertainty[0].kind, spread, value[rows], self.level)
+            for whole, part in zip(out, (found.sd, found.lower, found.upper, found.p_positive), strict=True):
+                whole[rows] = part
+        return Contrasts(value, *out)
 
-    def _rows(self, weights: Array) -> Array:
-        """Uncertainty rows of the sums, shape (K, F, 3): one for every key that any locale has."""
-        replicates = self.uncertainty[0].kind not in NORMAL_KINDS
-        code, unique = pd.factorize(np.concatenate([u.key for u in self.uncertainty]))
+    def _rows(self, weights: Array, places: NDArray[np.intp]) -> Array:
+        """Uncertainty rows of sums over some locales, shape (K, F, gaps): one for every key that any has."""
+        kind = self.uncertainty[0].kind
+        parts = [self.uncertainty[place] for place in places]
+        if not parts:
+            return np.zeros((0, len(weights), len(GAPS)))
+        code, unique = pd.factorize(np.concatenate([u.key for u in parts]))
         total = np.zeros((len(unique), len(weights), len(GAPS)))
-        ends = np.cumsum([0, *(len(u.key) for u in self.uncertainty)])
-        for place, own in enumerate(self.uncertainty):
+        first = 0
+        for place, own in zip(places, parts, strict=True):
+            index = code[first : first + len(own.key)]
+            first += len(own.key)
             weight = weights[:, place]
-            concerned = weight.any(axis=1)
-            if not concerned.any():
+            if kind in NORMAL_KINDS:
+                rows = own.gaps()
+                rows = np.where(np.isnan(rows), 0.0, rows)  # of gaps that are not known
+                total[index] += np.stack(_products(rows, weight), axis=2)
                 continue
-            index = code[ends[place] : ends[place + 1]]
-            np.add.at(total, index, _weighted(own.gaps(), weight))
-            if replicates:
-                absent = np.setdiff1d(np.arange(len(unique)), index)
-                total[absent] = np.where(concerned, np.nan, total[absent])
+            absent = np.setdiff1d(np.arange(len(unique)), index)
+            total[absent] = np.where(weight.any(axis=1), np.nan, total[absent])
+            total[index] += _replicated(own.gaps(), weight, self.estimate[place])
         return total
 
 
-def _weighted(rows: Array, weight: Array) -> Array:
-    """Σ over models of rows (K, 3, J) times weight (F, J, 3), shape (K, F, 3); NaN rows count if weighted."""
+def _products(rows: Array, weight: Array) -> list[Array]:
+    """Σ over models of rows (K, gaps, J) times weight (F, J, gaps), one (K, F) for each gap."""
+    return [rows[:, g] @ weight[:, :, g].T for g in range(rows.shape[1])]
+
+
+def _replicated(rows: Array, weight: Array, estimate: Array) -> Array:
+    """Replicates or draws of the sums, shape (K, F, gaps), NaN where a sum has none.
+
+    A replicate in which one of the models has no finite value counts with the other models' mean departure
+    from their estimates in its place, those on the same side of a difference: leaving it out costs a mean
+    over many models its interval, and leaving it where it was would call it free of noise. Where no model
+    of a side has a value, the sum has none: so it is with a single model, whose interval leaves it out too.
+
+    Parameters
+    ----------
+    rows : shape (K, gaps, J)
+    weight : shape (F, J, gaps), 0 where a gap is not known
+    estimate : shape (J, gaps)
+    """
     missing = np.isnan(rows)
-    clean = np.where(missing, 0.0, rows)
-    out = np.stack([clean[:, g] @ weight[:, :, g].T for g in range(rows.shape[1])], axis=2)
-    if missing.any():
-        lost = [missing[:, g].astype(float) @ (weight[:, :, g] != 0).T for g in range(rows.shape[1])]
-        out[np.stack(lost, axis=2) > 0] = np.nan
-    return out
+    out = np.stack(_products(np.where(missing, 0.0, rows), weight), axis=2)
+    if not missing.any():
+        return out
+    departure = np.where(missing | np.isnan(estimate.T), 0.0, rows - estimate.T)
+    lost = np.where(missing, np.nan_to_num(estimate).T, 0.0)
+    out += np.stack(_products(lost, weight), axis=2)
+    for side in (np.maximum(weight, 0.0), np.minimum(weight, 0.0)):
+        moved, absent, present = (
+            np.stack(_products(part, side), axis=2)
+            for part in (departure, missing.astype(np.float64), (~missing).astype(np.float64))
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out += np.where(absent != 0, moved * absent / present, 0.0)
+    return np.where(np.isfinite(out), out, np.nan)

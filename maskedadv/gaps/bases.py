@@ -1,0 +1,99 @@
+"""The bases of the variants: ways to get local less pivot, of every subset and locale, from the answers.
+
+A base is a function of a `Run` (and of the bases before it) that gives a `Based`, or None where it is not
+asked for or cannot be had. `BASES` names them in the order of every variant axis; their words are in
+`maskedadv.vocabulary`. To add one, write its function (in a file of its own), and name it in both tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from maskedadv.design.prepare import Design
+from maskedadv.engines import Engine
+from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
+from maskedadv.maximum_likelihood.block_estimate import Fitted
+from maskedadv.maximum_likelihood.estimators import estimate_blocks
+from maskedadv.result.draws import Posterior
+from maskedadv.sampling.locales import estimate_locales
+from maskedadv.settings import Settings
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a base is estimated from and with.
+
+    Attributes
+    ----------
+    jobs : blocks (locales, under `nuts`) at the same time
+    tell : called with a line of text as parts are done
+    folder : where NUTS keeps finished locales, a folder for each base; None keeps them in memory
+    """
+
+    design: Design
+    settings: Settings
+    engine: Engine
+    jobs: int = 1
+    tell: Callable[[str], None] = lambda _: None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Based:
+    """What a base gives.
+
+    Attributes
+    ----------
+    gaps : by locale and subset index
+    fitted : estimates of the blocks, where it has such
+    posteriors : NUTS: of every locale, where it has such
+    """
+
+    gaps: Mapping[str, Mapping[int, SubsetGaps]]
+    fitted: tuple[Fitted, ...] = ()
+    posteriors: Mapping[str, Posterior] = field(default_factory=dict)
+
+
+Make = Callable[[Run, Mapping[str, Based]], Based | None]
+
+
+def plain(run: Run, done: Mapping[str, Based]) -> Based:  # noqa: ARG001
+    """The Rasch model as the papers use it, by the estimator asked for."""
+    return _from_blocks(run, "plain", with_floor=False)
+
+
+def floor(run: Run, done: Mapping[str, Based]) -> Based | None:  # noqa: ARG001
+    """A right answer may be a guess: P = c + (1 − c)·logit⁻¹(θ − b)."""
+    return _from_blocks(run, "floor", with_floor=True) if run.design.has_floor else None
+
+
+def _from_blocks(run: Run, name: str, *, with_floor: bool) -> Based:
+    """Every block's abilities, by maximum likelihood or NUTS."""
+    design, settings = run.design, run.settings
+    posteriors: Mapping[str, Posterior] = {}
+    if settings.method == "nuts":
+        folder = None if run.folder is None else run.folder / name
+        estimates, posteriors = estimate_locales(
+            design, settings, run.engine, jobs=run.jobs, tell=run.tell, folder=folder, with_floor=with_floor
+        )
+    else:
+        estimates = estimate_blocks(
+            design, settings, run.engine, jobs=run.jobs, tell=run.tell, with_floor=with_floor
+        )
+    fitted = tuple(Fitted(b, e) for b, e in zip(design.blocks, estimates, strict=True))
+    return Based(from_estimates(design, settings.interval, fitted), fitted, posteriors)
+
+
+BASES: Mapping[str, Make] = {"plain": plain, "floor": floor}
+
+
+def make_bases(run: Run) -> dict[str, Based]:
+    """Every base that is asked for and can be had, `plain` first."""
+    done: dict[str, Based] = {}
+    for name, make in BASES.items():
+        made = make(run, done)
+        if made is not None:
+            done[name] = made
+    return done
