@@ -228,3 +228,11 @@ class UnusableModel(InputError):
 
 class UnitsFailed(MaskedadvError):
     """Some models could not be scored; the others were."""
+
+
+class EndpointFailed(MaskedadvError):
+    """An endpoint refuses every question, or does not answer any more."""
+
+
+class CostReached(MaskedadvError):
+    """The next request could cost more than was allowed."""

@@ -17,6 +17,7 @@ from maskedadv.words.terminal import clean, format_table, number, to_json, wrap
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from maskedadv.scoring.endpoints.purse import Purse
     from maskedadv.scoring.endpoints.settings import ApiSettings
     from maskedadv.scoring.launch.devices import Slot
     from maskedadv.scoring.launch.plan import Unit
@@ -44,6 +45,12 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
         for e in estimates
     ]
     click.echo(format_table(["model", "size", "files done", "items", "tokens", "rest takes"], rows))
+    if any("at most" in e.cost for e in estimates):
+        _say(
+            "About: four bytes a token and answers as long as they may be. At most: a token for every byte "
+            "and 256 for a chat template. Tries after the first may cost as much again; --max-cost of score "
+            "run holds for all of them."
+        )
     for e in estimates:
         if e.problem:
             click.echo(f"{e.model}: {clean(e.problem)}", err=True)
@@ -66,14 +73,23 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
     What is done is kept in OUTPUT; the same command again does only what is missing.
     """
     from maskedadv.errors import BadSetting, UnitsFailed
-    from maskedadv.scoring.launch.launch import identify_units, largest_first, read_errors, run_units
+    from maskedadv.scoring.launch.launch import (
+        identify_units,
+        largest_first,
+        read_errors,
+        run_units,
+    )
     from maskedadv.scoring.launch.plan import collect
     from maskedadv.scoring.launch.store import write_table
+    from maskedadv.scoring.launch.summary import summary, unobserved, warnings
+    from maskedadv.scoring.launch.work import count_left
 
     if slurm is not None and options["dtype"] == "auto":
         raise BadSetting(
             "--slurm needs a --dtype, such as bfloat16: this machine may not have the jobs' GPU."
         )
+    if slurm is not None and options["max_cost"] is not None:
+        raise BadSetting("--max-cost holds for requests from this machine; leave --slurm out.")
     slots = _slots(gpus, options["url"], options["device"]) if slurm is None else []
     if slurm is not None and options["device"] == "auto":
         options["device"] = "cuda"  # a job has a GPU, whatever this machine has
@@ -98,14 +114,30 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
                 f"{output / 'responses.parquet'} cannot be written ({error.strerror or error}). The answers "
                 "are kept; the same command again writes the table."
             ) from error
-        click.echo(to_json(_summary(table)) if as_json else _print(table, output))
+        click.echo(to_json(summary(table)) if as_json else _print(table, output))
+        for sentence in warnings(table):
+            _say(sentence)
     if failed:
         errors = read_errors(output)
-        shown = "; ".join(f"{m}: {errors.get(m, '').strip().rpartition(chr(10))[2]}" for m in failed[:3])
+        left = {u.model: count_left(u, known[u.model], output) for u in units if u.model in known}
+        shown = "; ".join(f"{m}: {_last_line(errors.get(m, ''))}" for m in failed[:3])
+        rest = ", ".join(f"{left[m]:,} of {m}" for m in failed[:3] if m in left)
         raise UnitsFailed(
             f"{len(failed)} of {len(units)} models failed ({clean(shown)}); the whole story is in "
-            f"{output / '_errors'}. The same command again takes up what is missing."
+            f"{output / '_errors'}. The same command again takes up what is missing"
+            f"{f' (questions left: {rest})' if rest else ''}."
         )
+    if blind := [] if table is None else unobserved(table):
+        raise UnitsFailed(
+            f"of {len(blind)} of {len(units)} models nothing was observed ({clean('; '.join(blind[:3]))}); "
+            "the table says why of every item."
+        )
+
+
+def _last_line(error: str) -> str:
+    """The sentence at the end of a recorded failure."""
+    line = error.strip().rpartition("\n")[2]
+    return line.partition(": ")[2] if line.startswith("maskedadv.errors.") else line
 
 
 def _units(
@@ -155,6 +187,7 @@ def _units(
     check_prompts([item for kept in sets.values() for item in kept], prompts)
     pieces = make_pieces(sets, prompts, letter_forms)
     units = []
+    options["purse"] = _purse(options)
     for text in models:
         name, settings = _settings(text, options)
         units.append(Unit(name, settings, pieces))
@@ -177,7 +210,7 @@ def _settings(text: str, options: dict[str, Any]) -> tuple[str, HfSettings | Api
         raise BadSetting(f"-m {text!r}: write a model, or NAME=MODEL.")
     if options["url"]:
         keys = ("answers", "endpoint", "max_answer_tokens", "concurrency", "retries", "timeout")
-        more = {key: options[key] for key in (*keys, "price_in", "price_out")}
+        more = {key: options[key] for key in (*keys, "price_in", "price_out", "tokenizer", "purse")}
         more["top"] = options["top_logprobs"]
         return (name if equals else where), ApiSettings(where, options["url"], **more)
     path, at, revision = where.rpartition("@")
@@ -197,6 +230,18 @@ def _settings(text: str, options: dict[str, Any]) -> tuple[str, HfSettings | Api
     )
     default = Path(path).resolve().name if Path(path).is_dir() else where
     return (name if equals else default), settings
+
+
+def _purse(options: dict[str, Any]) -> Purse | None:
+    """What all models together may cost."""
+    from maskedadv.errors import BadSetting
+    from maskedadv.scoring.endpoints.purse import Purse
+
+    if options["max_cost"] is None:
+        return None
+    if not options["url"]:
+        raise BadSetting("--max-cost is for endpoints; give one with --api.")
+    return Purse(options["max_cost"])
 
 
 def _refuse_unwritable(output: Path) -> None:
@@ -237,32 +282,12 @@ def _progress(line: str) -> None:
         click.echo(line, err=True)
 
 
-def _summary(table: pa.Table) -> list[dict[str, Any]]:
-    frame = table.select(["model", "language", "subset", "correct", "tied", "reason"]).to_pandas()
-    rows = []
-    for (model, language, subset), some in frame.groupby(["model", "language", "subset"], sort=True):
-        reasons = Counter(r for r in some["reason"] if r)
-        rows.append(
-            {
-                "model": model,
-                "language": language,
-                "subset": subset,
-                "answers": len(some),
-                "observed": int(some["correct"].notna().sum()),
-                "accuracy": float(some["correct"].astype("Float64").mean())
-                if some["correct"].notna().any()
-                else None,
-                "tied": int(some["tied"].sum()),
-                "reasons": dict(reasons),
-            }
-        )
-    return rows
-
-
 def _print(table: pa.Table, output: Path) -> str:
-    from maskedadv.scoring.launch.launch import may_pass
+    from maskedadv.scoring.launch.store import may_pass
+    from maskedadv.scoring.launch.summary import summary
 
-    summary = _summary(table)
+    found = summary(table)
+    found = summary(table)
     rows = [
         [
             *(r[key] for key in ("model", "language", "subset")),
@@ -271,11 +296,11 @@ def _print(table: pa.Table, output: Path) -> str:
             number(r["accuracy"] if r["accuracy"] is not None else float("nan"), 3),
             str(r["tied"]),
         ]
-        for r in summary
+        for r in found
     ]
     text = format_table(["model", "language", "set", "answers", "observed", "accuracy", "tied"], rows)
     reasons: Counter[str] = Counter()
-    for r in summary:
+    for r in found:
         reasons.update(r["reasons"])
     if reasons:
         text += "\n\nMissing, wholly or in their probability:\n"

@@ -40,13 +40,19 @@ _OPTIONS = (
         "--max-tokens-per-batch", default="auto", show_default=True, help="Tokens of a pass, with padding."
     ),
     click.option("--trust-remote-code", is_flag=True, help="Run code that comes with a model."),
-    click.option("--api", "url", help="Base address of an OpenAI-compatible endpoint that has the models."),
+    click.option(
+        "--api",
+        "url",
+        help="Base address of an OpenAI-compatible endpoint that has the models, or the name of an "
+        "environment variable that holds it (an address with a password must not be written here).",
+    ),
     click.option(
         "--answers",
-        type=click.Choice(["text", "logprobs"]),
+        type=click.Choice(["text", "choice", "logprobs", "loglikelihood"]),
         default="text",
         show_default=True,
-        help="API: written answers, or log-probabilities of the first token.",
+        help="API: written answers; one of the letters by structured output; log-probabilities of the first "
+        "token; those of the options as a local model gives them.",
     ),
     click.option(
         "--endpoint",
@@ -62,8 +68,14 @@ _OPTIONS = (
     click.option("--concurrency", default=8, show_default=True, help="API: questions at a time."),
     click.option("--retries", default=5, show_default=True, help="API: tries after the first."),
     click.option("--timeout", default=120.0, show_default=True, help="API: seconds a try may take."),
+    click.option(
+        "--tokenizer", help="API, loglikelihood: the model's tokenizer; default: the server's /tokenize."
+    ),
     click.option("--price-in", default=0.0, help="API: price of a million tokens read."),
     click.option("--price-out", default=0.0, help="API: price of a million tokens written."),
+    click.option(
+        "--max-cost", type=float, help="API: stop before this is passed, all models and tries together."
+    ),
 )
 
 

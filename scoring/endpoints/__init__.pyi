@@ -1,3 +1,29 @@
-from . import ask, request, settings
+from . import (
+    ask,
+    bodies,
+    cost,
+    loglikelihood,
+    purse,
+    replies,
+    secrets,
+    settings,
+    statements,
+    talk,
+    tokens,
+    trouble,
+)
 
-__all__ = ["ask", "request", "settings"]
+__all__ = [
+    "ask",
+    "bodies",
+    "cost",
+    "loglikelihood",
+    "purse",
+    "replies",
+    "secrets",
+    "settings",
+    "statements",
+    "talk",
+    "tokens",
+    "trouble",
+]

@@ -55,12 +55,7 @@ def _said(error: Exception) -> str:
 
 def _cost(unit: Unit, rest: list[Piece]) -> tuple[str, int, str]:
     if isinstance(unit.settings, ApiSettings):
-        from maskedadv.scoring.endpoints.ask import estimate, money
-
-        read, written = estimate(unit.settings, rest)
-        priced = unit.settings.price_in or unit.settings.price_out
-        text = f"at most {money(unit.settings, read, written).removeprefix('cost ')}" if priced else "-"
-        return "-", read, text
+        return "-", *_cost_of_endpoint(unit.settings, rest)
     from maskedadv.scoring.models.unit import size_of
 
     found = size_of(unit.settings, rest)
@@ -70,3 +65,14 @@ def _cost(unit: Unit, rest: list[Piece]) -> tuple[str, int, str]:
 
 def _short(parameters: int) -> str:
     return f"{parameters / 1e9:.2g}B" if parameters >= 1e8 else f"{parameters / 1e6:.2g}M"
+
+
+def _cost_of_endpoint(settings: ApiSettings, rest: list[Piece]) -> tuple[int, str]:
+    """Tokens read, estimated, and money: an estimate, and a bound."""
+    from maskedadv.scoring.endpoints.cost import bound, estimate, price
+
+    read, written = estimate(settings, rest)
+    if not (settings.price_in or settings.price_out):
+        return read, "-"
+    most = price(settings, *bound(settings, rest))
+    return read, f"about {price(settings, read, written):,.2f}, at most {most:,.2f}"

@@ -10,21 +10,19 @@ import queue
 import sys
 import threading
 import traceback
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow as pa
-
-from maskedadv.errors import BadSetting, PackageMissing
+from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing
+from maskedadv.scoring.endpoints.secrets import hide_of
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.launch.devices import Slot, is_spoilt
-from maskedadv.scoring.launch.plan import Piece, Unit, fingerprint, stored
-from maskedadv.scoring.launch.store import Answer, answer_path, table_of, write_answers, write_whole
+from maskedadv.scoring.launch.plan import Unit
+from maskedadv.scoring.launch.store import write_whole
+from maskedadv.scoring.launch.work import keeping
 from maskedadv.scoring.models.settings import HfSettings
 
 ERRORS = "_errors"
@@ -154,53 +152,14 @@ def score_unit(
     *,
     again: bool = False,
 ) -> None:
-    """Score what is missing of one unit."""
-    backend = backend_of(unit)
-    tables = stored(out, unit, identity)
-    missing = [k for k in range(len(unit.pieces)) if k not in tables or (again and _passing(tables[k]))]
-    if not missing:
-        return
-    if hasattr(backend, "answer"):
-        _score_together(backend, unit, identity, [unit.pieces[k] for k in missing], out, report)
-        return
-    prepare, ask = backend.start(unit.model, unit.settings, [unit.pieces[k] for k in missing], report)
-    with ThreadPoolExecutor(1) as ahead:  # the next piece is tokenised while this one is computed
-        prepared = ahead.submit(prepare, unit.pieces[missing[0]])
-        for n, k in enumerate(missing):
-            piece, ready = unit.pieces[k], prepared.result()
-            if n + 1 < len(missing):
-                prepared = ahead.submit(prepare, unit.pieces[missing[n + 1]])
-            table = table_of(unit.model, piece.items, ask(piece, ready))
-            key = fingerprint(unit, piece, identity)
-            write_answers(answer_path(out, key), table, key)
-
-
-def _score_together(
-    backend: Any,
-    unit: Unit,
-    identity: Mapping[str, Any],
-    pieces: Sequence[Piece],
-    out: Path,
-    report: Callable[[str], None],
-) -> None:
-    """Ask all pieces at once; each has its file as soon as its last answer is there."""
-    found: dict[int, dict[int, Answer]] = defaultdict(dict)
-
-    def keep(n: int, answers: Sequence[tuple[int, Answer]]) -> None:
-        found[n].update(answers)
-        piece = pieces[n]
-        if len(found[n]) == len(piece.items):
-            table = table_of(unit.model, piece.items, [found[n][k] for k in range(len(piece.items))])
-            key = fingerprint(unit, piece, identity)
-            write_answers(answer_path(out, key), table, key)
-            del found[n]
-
-    wanted = [(piece, range(len(piece.items))) for piece in pieces]
-    backend.answer(unit.model, unit.settings, identity, wanted, keep, report)
+    """Score what is missing of one unit; answers are kept as they come."""
+    with keeping(unit, identity, out, again=again) as (wanted, keep):
+        if wanted:
+            backend_of(unit).answer(unit.model, unit.settings, identity, wanted, keep, report)
 
 
 def backend_of(unit: Unit) -> Any:
-    """The module that reaches the unit's model: it has `identify` and `start`.
+    """The module that reaches the unit's model: it has `identify` and `answer`.
 
     Raises
     ------
@@ -226,16 +185,6 @@ def read_errors(out: Path) -> dict[str, str]:
     return found
 
 
-def _passing(table: pa.Table) -> bool:
-    """Whether answers are missing for reasons that may have passed."""
-    return any(map(may_pass, table["reason"].to_pylist()))
-
-
-def may_pass(reason: str) -> bool:
-    """Whether an answer that is missing for this reason may be had at another time."""
-    return reason.startswith("api_") or reason == "out_of_memory"
-
-
 def work_on(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
     """What a process of `run_units` does; leaves with 1 if the unit failed."""
     os.environ["CUDA_VISIBLE_DEVICES"] = slot.visible
@@ -254,11 +203,16 @@ def _error_path(out: Path, unit: Unit) -> Path:
 
 
 def _fail(out: Path, unit: Unit, error: Exception, report: Callable[[str], None]) -> None:
-    report(f"{unit.model} failed: {type(error).__name__}: {error}")
+    kind = "" if isinstance(error, MaskedadvError) else f"{type(error).__name__}: "
+    report(_hide(unit, f"{unit.model} failed: {kind}{error}"))
     try:
-        record_failure(out, unit, "".join(traceback.format_exception(error)))
+        record_failure(out, unit, _hide(unit, "".join(traceback.format_exception(error))))
     except OSError as second:  # what keeps answers from being written keeps this from it, too
         report(f"This cannot be recorded in {out / ERRORS} ({second.strerror or second}).")
+
+
+def _hide(unit: Unit, text: str) -> str:
+    return hide_of(unit.settings, text) if isinstance(unit.settings, ApiSettings) else text
 
 
 def record_failure(out: Path, unit: Unit, text: str) -> None:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
@@ -24,6 +25,8 @@ from maskedadv.scoring.importers.outcomes import from_choice, from_logprobs
 from maskedadv.scoring.items.items import Item
 
 FOLDER = "_answers"
+FAILED = "api_"  # begins the reasons of tries that an endpoint left without an answer
+OUT_OF_MEMORY = "out_of_memory"
 _KEY = b"maskedadv"
 _COLUMNS = b"maskedadv.columns"
 _DAY = 86400
@@ -44,6 +47,11 @@ class Answer(NamedTuple):
     n_tail_tokens: int | None = None
     said: str | None = None
     asked_with: str | None = None
+
+
+def may_pass(reason: str) -> bool:
+    """Whether an answer that is missing for this reason may be had at another time."""
+    return reason.startswith(FAILED) or reason == OUT_OF_MEMORY
 
 
 def answer_path(folder: Path, fingerprint: Mapping[str, Any]) -> Path:
@@ -69,6 +77,15 @@ def table_of(model: str, items: Sequence[Item], answers: Sequence[Answer]) -> pa
     for name, shown in extra_columns(items).items():
         columns[shown] = pa.array([items[k].extra.get(name, "") for k in order], pa.string())
     return pa.table(columns)
+
+
+def replace_rows(old: pa.Table, new: pa.Table) -> pa.Table:
+    """The rows of `old`, but for the items in `new`; in the order of the items."""
+    kept = old.filter(pc.invert(pc.is_in(old["item"], value_set=new["item"].combine_chunks())))
+    parts = [t.replace_schema_metadata(None) for t in (kept, new)]
+    table = pa.concat_tables(parts, promote_options="default").sort_by("item")
+    order = [name for name in _SCHEMA if name in table.column_names]
+    return table.select(order + [name for name in table.column_names if name not in _SCHEMA])
 
 
 def extra_columns(items: Iterable[Item]) -> dict[str, str]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.scoring.test_run import run, score
 
 from maskedadv.words.terminal import display_width
 from tests.scoring.conftest import write_item_file
+from tests.scoring.launch.test_launch import run, score
 
 
 def rows_of(path: Path) -> list[dict[str, object]]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.scoring.test_run import ENVIRONMENT, answer_files
 
 from maskedadv.errors import BadSetting
 from maskedadv.scoring.items.sources import read_items
@@ -23,6 +22,7 @@ from maskedadv.scoring.models.settings import HfSettings
 from maskedadv.scoring.prompts.prompts import load_prompts
 from tests.scoring import slurm_node
 from tests.scoring.conftest import write_item_file
+from tests.scoring.launch.test_launch import ENVIRONMENT, answer_files, assert_same_answers
 
 pytest.importorskip("transformers")
 pytest.importorskip("submitit")
@@ -155,7 +155,7 @@ def test_a_job_killed_in_the_middle_is_noticed_and_taken_up(
     jobs = start(slurm, items, out, "-m", str(tiny_model), "--slurm", partition(slurm))
     _, said = jobs.communicate(timeout=500)
     assert jobs.returncode == 0, said
-    assert (out / "responses.parquet").read_bytes() == (tmp_path / "calm/responses.parquet").read_bytes()
+    assert_same_answers(out, tmp_path / "calm")
     assert not read_errors(out)
 
 
