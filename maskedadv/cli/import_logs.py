@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.words.terminal import clean, format_table, number, records, to_json
+from maskedadv.words.terminal import clean, format_table, number, records, to_json, wrap
 
 if TYPE_CHECKING:
     from maskedadv.scoring.importers.imported import Imported
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 _OUTPUT = click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="Response table: .parquet or .csv."
+)
+_UNREAD = click.option(
+    "--unread",
+    type=click.Choice(["missing", "wrong"]),
+    default="missing",
+    show_default=True,
+    help="What a written answer counts as from which no option can be read.",
 )
 _OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 _MAP = click.option(
@@ -53,7 +60,7 @@ def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
     return decorate
 
 
-_common = _options(_PATHS, _OUTPUT, _MAP, _LABELS, _SUBSET, _OVERWRITE, json_option)
+_common = _options(_PATHS, _OUTPUT, _MAP, _LABELS, _SUBSET, _UNREAD, _OVERWRITE, json_option)
 _of_runs = _options(*_RUNS)
 
 
@@ -110,13 +117,44 @@ def inspect(**options: Any) -> None:
     _run(read_inspect, _rules, options)
 
 
-@command.command("table", short_help="Plain tables: CSV, Parquet, JSON lines.")
+@command.command("helm", short_help="Runs of HELM.")
 @_common
-def table(**options: Any) -> None:
-    """Plain tables (CSV, Parquet, JSON lines): one row per answer, or one column per model.
+@_of_runs
+def helm(**options: Any) -> None:
+    """Runs of HELM (run_spec.json, per_instance_stats.json): folders of runs, searched through.
 
-    Without --map the columns bear the names of the response table.
+    Without --map the language is the scenario's argument `language`, and the item consists of its other
+    arguments and the instance's id.
     """
+    from maskedadv.scoring.importers.helm import read_helm
+
+    _run(read_helm, _rules, options)
+
+
+@command.command("table", short_help="Plain tables: CSV, Parquet, JSON, Excel.")
+@_options(
+    _PATHS,
+    click.option(
+        *("-o", "--output"),
+        type=click.Path(path_type=Path),
+        help="Response table, .parquet or .csv; with --guess the mapping, .toml (else it is printed).",
+    ),
+    *(_MAP, _LABELS, _SUBSET, _UNREAD, _OVERWRITE, json_option),
+)
+@click.option("--model", help="The model of all rows, where nothing else says it.")
+@click.option("--language", help="The language of all rows, where nothing else says it.")
+@click.option("--guess", is_flag=True, help="Look at the files and write a mapping to edit.")
+def table(guess: bool, **options: Any) -> None:
+    """Plain tables (CSV, Parquet, JSON, Excel, zip archives or folders of them).
+
+    Without --map the columns bear the names of the response table. --guess writes a mapping with what it took
+    each column for: read it, edit it, and give it with --map.
+    """
+    if guess:
+        _guess(options)
+        return
+    if options["output"] is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
     from maskedadv.scoring.importers.table import read_table
     from maskedadv.scoring.importers.table_mapping import read_table_mapping
 
@@ -129,21 +167,58 @@ def _rules(path: Path) -> dict[str, Any]:
     return {"rules": read_mapping(path)}
 
 
+def _guess(options: dict[str, Any]) -> None:
+    """Write the mapping that the files suggest, to the output or to the screen."""
+    from maskedadv.errors import BadSetting
+    from maskedadv.files.atomic import write_text
+    from maskedadv.scoring.importers.table_guess import guess_mapping
+
+    output = options["output"]
+    if output is not None and output.suffix.lower() != ".toml":
+        raise BadSetting(f"{output}: a mapping is written to a .toml file.")
+    fixed = {name: options[name] for name in ("model", "language", "subset") if options[name]}
+    text, missing = guess_mapping(options["paths"], fixed)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(text, output, overwrite=options["overwrite"])
+        click.echo(f"Written to {clean(str(output))}: read it, edit it, and give it with --map.")
+    for note in missing:
+        click.echo(wrap(f"Note: {note}."), err=True)
+
+
+def _refuse_own_input(output: Path, inputs: Sequence[Path]) -> None:
+    """Refuse to replace what is read."""
+    from maskedadv.errors import OutputExists
+
+    for path in inputs:
+        inside = path.is_dir() and output.exists() and output.resolve().is_relative_to(path.resolve())
+        if inside or (path.exists() and output.exists() and path.samefile(output)):
+            raise OutputExists(
+                f"{output} is one of the files that are read, and is not replaced; choose another name."
+            )
+
+
 def _run(
     read: Callable[..., Imported], read_map: Callable[[Path], dict[str, Any]], options: dict[str, Any]
 ) -> None:
     """Read, write, report. What is left in `options` goes to the reader."""
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.scoring.importers.imported import unread_as_wrong
     from maskedadv.scoring.importers.labels import read_labels
 
     output, as_json = options.pop("output"), options.pop("as_json")
     check_table_output(output, overwrite=options.pop("overwrite"))
     mapping, labels = options.pop("mapping"), options.pop("subset_from")
+    unread = options.pop("unread")
+    _refuse_own_input(output, [p for p in (*options["paths"], mapping, labels) if p is not None])
     if mapping is not None:
         options |= read_map(mapping)
     if labels is not None:
         options["labels"] = read_labels(labels)
     imported = read(options.pop("paths"), **options)
+    if unread == "wrong":
+        imported = unread_as_wrong(imported)
     write_table(imported.answers, output)
     if as_json:
         click.echo(to_json(_report(imported, output)))
@@ -163,7 +238,9 @@ def _report(imported: Imported, output: Path) -> dict[str, Any]:
         "logs": records(imported.logs),
         "dropped": records(imported.dropped),
         "not_observed": records(imported.not_observed()),
+        "unread": records(imported.unread()),
         "notes": list(imported.notes),
+        "notes_by_log": records(imported.log_notes),
     }
 
 
@@ -190,3 +267,10 @@ def _print(imported: Imported, output: Path) -> None:
             click.echo(f"\n{title}:")
             for reason, count in totals.items():
                 click.echo(f"  {count:,} {reason}")
+    if len(unread := imported.unread()):
+        click.echo("\nWritten answers from which no option could be read, of all answers:")
+        shares = [
+            [str(row["model"]), str(row["language"]), f"{row['unread']:,}", f"{100 * row['share']:.1f}%"]
+            for row in records(unread)
+        ]
+        click.echo(format_table(["model", "language", "unread", "share"], shares, left=(0, 1)))

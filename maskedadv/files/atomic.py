@@ -56,3 +56,27 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: Path, *, overwrite: bool) -> None:
+    """Write a text file under a temporary name, then rename.
+
+    Raises
+    ------
+    OutputExists
+        It is there and may not be replaced, or the place cannot be written.
+    """
+    if path.is_dir() or (path.exists() and not overwrite):
+        raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except OSError as error:
+        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+    finally:
+        Path(name).unlink(missing_ok=True)

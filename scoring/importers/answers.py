@@ -7,6 +7,7 @@ are dropped and counted. Answers that contradict each other under one question a
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,9 +29,9 @@ IDS = ("model", "subset", "language", "item")
 COLUMNS = (
     *IDS,
     *("correct", "p_correct", "crm_logit", "n_options"),
-    *("task", "reason", "precision"),
+    *("task", "reason", "read_by", "precision"),
 )
-COMPACT = ("model", "subset", "language", "task", "reason", "precision")
+COMPACT = ("model", "subset", "language", "task", "reason", "read_by", "precision")
 _CHUNK = 20_000
 
 
@@ -50,6 +51,24 @@ class Row(NamedTuple):
     answer: int = 0
 
 
+class Note(NamedTuple):
+    """What the user should know of one log.
+
+    Notes of one `kind` are told once a model; `logged` and `read` are the scores of a note that compares.
+    """
+
+    text: str
+    kind: str
+    metric: str = ""
+    logged: float = math.nan
+    read: float = math.nan
+
+
+def make_notes(notes: Sequence[str | Note]) -> tuple[Note, ...]:
+    """Notes, the kind of a plain text being the text without its numbers."""
+    return tuple(n if isinstance(n, Note) else Note(n, re.sub(r"\d[\d.,]*", "#", n)) for n in notes)
+
+
 @dataclass(frozen=True)
 class Part:
     """What one log gave.
@@ -64,7 +83,7 @@ class Part:
     dropped
         How many answers were left out, by reason.
     notes
-        What the user should know.
+        What the user should know of this log.
     """
 
     source: str
@@ -72,7 +91,7 @@ class Part:
     task: str
     answers: pd.DataFrame
     dropped: dict[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def gather(rows: Iterable[Row]) -> pd.DataFrame:
@@ -80,8 +99,8 @@ def gather(rows: Iterable[Row]) -> pd.DataFrame:
 
     Returns
     -------
-    Columns item, subset, language, correct, p_correct, crm_logit, n_options, reason, tied, order, question,
-    answer.
+    Columns item, subset, language, correct, p_correct, crm_logit, n_options, reason, read_by, tied, order,
+    question, answer.
     """
     rows = iter(rows)
     chunks = [_frame([])]
@@ -102,6 +121,7 @@ def _frame(rows: Sequence[Row]) -> pd.DataFrame:
             "crm_logit": np.array([o.crm_logit for o in outcomes], dtype=np.float64),
             "n_options": pd.array([o.n_options or None for o in outcomes], dtype="Int16"),
             "reason": texts([o.reason for o in outcomes], "a reason"),
+            "read_by": texts([o.read_by for o in outcomes], "a rule"),
             "tied": np.array([o.tied for o in outcomes], dtype=np.bool_),
             "order": np.array([row.order for row in rows], dtype=np.int64),
             "question": np.array([row.question for row in rows], dtype=np.int64),
@@ -181,7 +201,7 @@ def make_part(
     model: str,
     task: str,
     dropped: Counter[str],
-    notes: Sequence[str] = (),
+    notes: Sequence[str | Note] = (),
     precision: str = "",
 ) -> Part:
     """A `Part` of a table that `gather` returned and `without_repeats` cleared; drops unlabelled answers."""
@@ -194,7 +214,7 @@ def make_part(
         notes.append(f"{ties} of {len(frame)} answers are ties; as in the log, the first option counts")
     answers = frame.assign(model=model, task=task, precision=precision)[[*COLUMNS]]
     answers = answers.astype(dict.fromkeys(COMPACT, "category")).reset_index(drop=True)
-    return Part(source, model, task, answers, dict(+dropped), tuple(notes))
+    return Part(source, model, task, answers, dict(+dropped), make_notes(notes))
 
 
 def fingerprint(content: object) -> int:

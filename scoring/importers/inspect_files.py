@@ -6,11 +6,13 @@ import json
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, UnreadableFile, WrongFormat
 from maskedadv.scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
+from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import Run, files_under
 
 _UNPACKING: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, RuntimeError, ValueError)
@@ -63,6 +65,8 @@ def find_inspect_logs(paths: Sequence[Path]) -> list[Run]:
             arguments = ", ".join(f"{k}={v}" for k, v in given.items()) if isinstance(given, Mapping) else ""
             task = str(spec["task"]) + (f"({arguments})" if arguments else "")
             runs[file.resolve()] = Run(file, task, str(spec["model"]), str(spec.get("created", "")), header)
+            parts = parts_of(file, path) if file != path else ()
+            runs[file.resolve()] = replace(runs[file.resolve()], parts=parts)
     return list(runs.values())
 
 

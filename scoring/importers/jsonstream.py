@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from maskedadv.errors import BrokenLog, LogTooLarge, UnreadableFile, WrongFormat
+from maskedadv.files.sources import refuse_pointer
 
 MAX_RECORD = 256 * 2**20  # bytes; the longest real records, of agents' transcripts, are a tenth of this
 CUT: Any = object()  # stands for the record that the end of the file cuts off
@@ -100,7 +101,12 @@ def open_log(path: Path) -> BinaryIO:
         file = path.open("rb")
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be opened ({error.strerror}).") from error
-    head = file.read(4)
+    head = file.read(64)
+    try:
+        refuse_pointer(head, path)
+    except UnreadableFile:
+        file.close()
+        raise
     for magic, what in _MAGIC.items():
         if head.startswith(magic):
             file.close()

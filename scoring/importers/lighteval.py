@@ -141,7 +141,7 @@ def _outcome(answer: _Answer, rule: m.TaskRule, language: str, where: str) -> Ou
         raise WrongFormat(f"{where}: {len(choices)} options have no letters; map `correct` to a metric.")
     if not answer.logprobs:
         reading = read_answer(answer.text or "", len(choices), language, option_texts=list(map(str, choices)))
-        return from_choice(reading.option, right, len(choices))
+        return from_choice(reading.option, right, len(choices), reading.read_by)
     if len(answer.logprobs) not in {len(choices), 2 * len(choices)}:
         raise BrokenLog(f"{where}: {len(choices)} options, {len(answer.logprobs)} log-probabilities.")
     return from_logprobs(answer.logprobs[: len(choices)], right)  # the rest is without the question
@@ -217,7 +217,7 @@ def _literal(value: Any) -> Any:
         return value
     try:
         return ast.literal_eval(_NAN.sub("None", value))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return value
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from maskedadv.errors import AggregateOnly, UnreadableFile, WrongFormat
 from maskedadv.scoring.importers.jsonstream import MAX_RECORD
+from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import TIME, Run, files_under
 
 _NAME = re.compile(rf"details_(?P<task>.+?)(?:_(?P<time>{TIME}))?\.parquet")
@@ -43,7 +44,10 @@ def find_details(paths: Sequence[Path]) -> list[Run]:
                 )
             time = match["time"] or ""
             results = _find_results(file, match["task"], time)
-            runs[file.resolve()] = Run(file, match["task"], _model(file, time, results), time, results)
+            runs[file.resolve()] = Run(
+                *(file, match["task"], _model(file, time, results), time, results),
+                parts=parts_of(file, path) if file != path else (),
+            )
         if (
             path.is_dir()
             and not runs

@@ -17,6 +17,7 @@ from maskedadv.scoring.importers.answers import (
     CUT_OFF,
     OTHER_FILTER,
     REPEATED,
+    Note,
     Part,
     Row,
     fingerprint,
@@ -96,7 +97,7 @@ def _read_run(
 ) -> Part:
     run, rule, names = mapped.run, mapped.rule, mapped.names
     source = str(run.path)
-    notes = check_limit(run, allow_limited=allow_limited)
+    notes: list[str | Note] = [*check_limit(run, allow_limited=allow_limited)]
     dropped: Counter[str] = Counter()
     check = _Check(_sound(run))
     reading = rule.answer or _reading(run, rule)
@@ -129,7 +130,7 @@ def _read_run(
             f"{source}: {len(check.differ)} answers do not get the score that the log gives them "
             f"({', '.join(check.differ[:3])}); say how the key is meant under `answer` in a mapping."
         )
-    notes += check.notes() + compare_totals(run, rule, frame, len(frame) + dropped[REPEATED])
+    notes += [*check.notes(), *compare_totals(run, rule, frame, len(frame) + dropped[REPEATED])]
     return make_part(
         frame,
         source=source,

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from maskedadv.errors import LimitedRun, MixedRuns
-from maskedadv.scoring.importers.answers import accuracy
+from maskedadv.scoring.importers.answers import Note, accuracy
 from maskedadv.scoring.importers.mapping import TaskRule
 from maskedadv.scoring.importers.runs import Run, listed
 
@@ -40,9 +40,9 @@ def check_limit(run: Run, *, allow_limited: bool) -> list[str]:
     return [f"limited run: {extent}"] if limited else []
 
 
-def compare_totals(run: Run, rule: TaskRule, frame: pd.DataFrame, questions: int) -> list[str]:
+def compare_totals(run: Run, rule: TaskRule, frame: pd.DataFrame, questions: int) -> list[str | Note]:
     """Where the log's own totals differ from what was read."""
-    notes = []
+    notes: list[str | Note] = []
     samples = run.of_task("n-samples")
     expected = samples.get("effective") if isinstance(samples, Mapping) else None
     if isinstance(expected, int) and questions != expected:
@@ -51,8 +51,14 @@ def compare_totals(run: Run, rule: TaskRule, frame: pd.DataFrame, questions: int
     for metric in [rule.correct] if rule.correct else ["acc", "exact_match"]:
         logged = [v for k, v in run.scores().items() if k.split(",")[0] == metric]
         if logged and isinstance(logged[0], int | float) and abs(logged[0] - ours) > 1e-6:
-            notes.append(f"the log reports {metric} {logged[0]:.4g}, the answers read here give {ours:.4g}")
+            notes.append(comparison(metric, float(logged[0]), ours))
     return notes
+
+
+def comparison(metric: str, logged: float, read: float, advice: str = "") -> Note:
+    """A note that the log's own score and the one of the answers read here differ."""
+    text = f"the log reports {metric} {logged:.4g}, the answers read here give {read:.4g}{advice}"
+    return Note(text, f"compare {metric}", metric, logged, read)
 
 
 def differing_settings(runs: Sequence[Run]) -> list[str]:
@@ -76,6 +82,7 @@ def differing_settings(runs: Sequence[Run]) -> list[str]:
             "chat template": {str((run.results or {}).get("chat_template_sha")) for run in own},
             "system instruction": {str((run.results or {}).get("system_instruction_sha")) for run in own},
             "model arguments": {str(_config(run, "model_args")) for run in own},
+            "way of generating": {", ".join(f"{k}={v}" for k, v in run.settings) or "-" for run in own},
         }
         notes += [
             f"{model}: the {what} differs between tasks ({listed(sorted(values))}); gaps then hold that too"

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import AggregateOnly, BrokenLog, UnreadableFile, WrongFormat
 from maskedadv.scoring.importers.jsonstream import MAX_RECORD, open_log
+from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import TIME, Run, files_under
 
 _NEW_NAME = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<time>{TIME}))?(?:\.[^.]+)*\.jsonl?")
@@ -56,7 +58,8 @@ def find_runs(paths: Sequence[Path], known_task: Callable[[str], bool]) -> tuple
                 )
             run = _identify(log, folders, known_task)
             if run is not None:
-                runs.append(run)
+                parts = parts_of(log, path) if log != path else ()
+                runs.append(replace(run, parts=parts, settings=_generation(run.results)))
             elif path.is_dir():
                 others.append(log.name)
             elif log.suffix == ".json" and _results(log) is not None:
@@ -145,6 +148,16 @@ def _model(results: Mapping[str, Any] | None) -> str:
 def _config(results: Mapping[str, Any]) -> Mapping[str, Any]:
     config = results.get("config")
     return config if isinstance(config, Mapping) else {}
+
+
+def _generation(results: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    """How answers were generated (`--gen_kwargs`), by name."""
+    given = _config(results or {}).get("gen_kwargs")
+    if isinstance(given, str):
+        given = dict(pair.split("=", 1) for pair in given.split(",") if "=" in pair)
+    if not isinstance(given, Mapping):
+        return ()
+    return tuple(sorted((str(key), str(value)) for key, value in given.items() if value is not None))
 
 
 def _time(results: Mapping[str, Any]) -> str:

@@ -96,7 +96,8 @@ def outcome(
         return from_logprobs(scored.logprobs, right_options(record["target"], scored.texts, reading))
     texts = _written_options(record["doc"], rule, where)
     stated = read_answer(_answer(record, where), len(texts), language, option_texts=texts)
-    return from_choice(stated.option, right_options(record["target"], texts, reading), len(texts))
+    right = right_options(record["target"], texts, reading)
+    return from_choice(stated.option, right, len(texts), stated.read_by)
 
 
 def case(

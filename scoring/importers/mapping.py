@@ -7,7 +7,8 @@
     item     = "{doc.source}/{doc.number}"
     answer   = "1"                               # optional: text, letter, 0 or 1
 
-A template's fields are named groups of the pattern, or dotted paths into the record.
+A template's fields are named groups of the pattern, dotted paths into the record, or parts of the log's path:
+`{path.1}`, `{path.-2}`, `{folder}`, `{file}`, `{stem}`, and named groups of a pattern under `path`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from string import Formatter
 from typing import Any
 
 from maskedadv.errors import BadMapping, UnknownSubset
+from maskedadv.scoring.importers.paths import compile_pattern, missing_part
 
 READINGS = ("text", "letter", "0", "1")
 _UNLABELLED = {"", "-", "none", "null", "nan"}
@@ -51,6 +53,9 @@ class TaskRule:
     language: Template
     item: Template
     subset: Template | None
+    model: Template | None = None
+    path: re.Pattern[str] | None = None
+    models: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
     subsets: dict[str, str] = field(default_factory=dict)
     answer: str | None = None
@@ -60,8 +65,8 @@ class TaskRule:
     file: str = ""
 
 
-_TEXTS = {"pattern", "language", "item", "subset", "answer", "correct", "filter"}
-_KEYS = _TEXTS | {"languages", "subsets", "n_options"}
+_TEXTS = {"pattern", "language", "item", "subset", "model", "path", "answer", "correct", "filter"}
+_KEYS = _TEXTS | {"languages", "subsets", "models", "n_options"}
 
 
 def read_mapping(path: Path) -> list[TaskRule]:
@@ -178,15 +183,14 @@ def _rule(task: Any, where: str) -> TaskRule:
     n_options = task.get("n_options")
     if n_options is not None and (type(n_options) is not int or not 2 <= n_options <= 26):
         raise BadMapping(f"{where}: n_options must be a whole number from 2 to 26, not {n_options!r}.")
-    try:
-        pattern = re.compile(task["pattern"])
-    except re.error as error:
-        raise BadMapping(f"{where}: pattern is not a regular expression ({error}).") from error
     return TaskRule(
-        pattern=pattern,
+        pattern=compile_pattern(task["pattern"], where),
         language=template(task["language"], where),
         item=template(task["item"], where),
         subset=template(task["subset"], where) if "subset" in task else None,
+        model=template(task["model"], where) if "model" in task else None,
+        path=compile_pattern(task["path"], where) if "path" in task else None,
+        models=_texts(task, "models", where),
         languages=_texts(task, "languages", where),
         subsets=_texts(task, "subsets", where),
         answer=task.get("answer"),
@@ -225,8 +229,11 @@ def template(text: str, where: str = "") -> Template:
 def _field(path: tuple[str, ...], names: Mapping[str, str], record: Mapping[str, Any], where: str) -> str:
     if not path:
         return ""
-    if len(path) == 1 and path[0] in names:
-        return names[path[0]]
+    name = ".".join(path)
+    if name in names:
+        return names[name]
+    if path[0] == "path":
+        raise missing_part(name, names, where)
     value: Any = record
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None

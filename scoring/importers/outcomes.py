@@ -12,13 +12,17 @@ NOT_FINITE = "log-probability not finite"
 NO_KEY = "no right option"
 UNPARSED = "no option stated"
 NO_ANSWER = "no answer (N)"
+NO_ANSWER_GIVEN = "no answer given"
 PARTIAL = "partly right"
 FAILED = "sample failed"
 NOT_SCORED = "not scored"
 
 
 class Outcome(NamedTuple):
-    """One answer. `reason` is empty where it was observed; NaN and None stand for nothing observed."""
+    """One answer. `reason` is empty where it was observed; NaN and None stand for nothing observed.
+
+    `read_by` names the rule that read a written answer.
+    """
 
     correct: int | None = None
     p_correct: float = math.nan
@@ -26,6 +30,7 @@ class Outcome(NamedTuple):
     n_options: int = 0
     reason: str = ""
     tied: bool = False
+    read_by: str = ""
 
 
 def from_logprobs(logprobs: Sequence[float], right: Collection[int]) -> Outcome:
@@ -59,13 +64,13 @@ def from_logprobs(logprobs: Sequence[float], right: Collection[int]) -> Outcome:
     return Outcome(int(leading[0] in right), p, logit, k, "", len(leading) > 1)
 
 
-def from_choice(stated: int | None, right: Collection[int], n_options: int) -> Outcome:
-    """Score an answer by the option it states; None is an answer that states no option."""
+def from_choice(stated: int | None, right: Collection[int], n_options: int, read_by: str = "") -> Outcome:
+    """Score an answer by the option it states, as `read_by` read it; None is one that states no option."""
     if not right or not all(0 <= option < n_options for option in right):
         return Outcome(n_options=n_options, reason=NO_KEY)
     if stated is None:
-        return Outcome(n_options=n_options, reason=UNPARSED)
-    return Outcome(correct=int(stated in right), n_options=n_options)
+        return Outcome(n_options=n_options, reason=UNPARSED, read_by=read_by)
+    return Outcome(correct=int(stated in right), n_options=n_options, read_by=read_by)
 
 
 def is_bfloat16(value: float) -> bool:

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from maskedadv.errors import BadId, DuplicateRows, MissingColumn, MissingId
-from maskedadv.scoring.importers.answers import COLUMNS, COMPACT, IDS, NOT_ANNOTATED, Part
+from maskedadv.errors import BadId, DuplicateRows, MissingColumn, MissingId, UnknownSubset
+from maskedadv.scoring.importers.answers import (
+    COLUMNS,
+    COMPACT,
+    IDS,
+    LOGGED_AGAIN,
+    NOT_ANNOTATED,
+    Part,
+    make_notes,
+)
 from maskedadv.scoring.importers.imported import Imported, combine
 from maskedadv.scoring.importers.labels import choose_subset
 from maskedadv.scoring.importers.mapping import subset_label
 from maskedadv.scoring.importers.runs import listed
-from maskedadv.scoring.importers.table_files import read_pieces
-from maskedadv.scoring.importers.table_mapping import VALUES, TableMapping
-from maskedadv.scoring.importers.table_values import rows_of, with_values
+from maskedadv.scoring.importers.table_answers import Answers, survey_answers
+from maskedadv.scoring.importers.table_fields import column_of, file_fields
+from maskedadv.scoring.importers.table_files import Layout, columns_of, read_pieces
+from maskedadv.scoring.importers.table_long import spread_out
+from maskedadv.scoring.importers.table_mapping import TableMapping
+from maskedadv.scoring.importers.table_sources import TableFile, find_tables
+from maskedadv.scoring.importers.table_values import rows_of, with_values, words_of
 
-_ACROSS, _VALUE = "\0across", "\0value"  # no column is called that
+_CHECKED = ("correct", "p_correct")
 
 
 def read_table(
@@ -27,19 +42,21 @@ def read_table(
     mapping: TableMapping | None = None,
     labels: Mapping[str, str] | None = None,
     subset: str | None = None,
+    model: str | None = None,
+    language: str | None = None,
 ) -> Imported:
     """Import plain tables.
 
     Parameters
     ----------
     paths
-        CSV, Parquet or JSON-lines files, all of one layout.
+        CSV, Parquet, JSON or Excel files, zip archives or folders of them, all of one layout.
     mapping
         What the columns mean; without one they bear the names of the response table.
     labels
         CA or CS per item id, where the table has no subset.
-    subset
-        CA or CS for all items, where the table has none.
+    subset, model, language
+        The same for all rows, where table, path and mapping say nothing of it.
 
     Raises
     ------
@@ -47,90 +64,135 @@ def read_table(
         One of its subclasses, naming column, count and the first three rows that are wrong.
     """
     mapping = mapping or TableMapping()
-    return combine([_read(path, mapping, labels, subset) for path in paths])
+    given = {name: value for name, value in (("model", model), ("language", language)) if value is not None}
+    with TemporaryDirectory(prefix="maskedadv-") as scratch:
+        files, others = find_tables(paths, Path(scratch))
+        tables = [_Table(file, mapping, given) for file in files]
+        answers = None
+        if mapping.answers:
+            pieces = ((piece, table.file.shown) for table in tables for piece in table.pieces())
+            answers = survey_answers(pieces, mapping)
+        parts = [_read(table, labels, subset, answers) for table in tables]
+    notes = [f"no tables, left out: {listed(others)}"] if others else []
+    return combine(parts, notes, tables=True)
 
 
-def _read(path: Path, mapping: TableMapping, labels: Mapping[str, str] | None, subset: str | None) -> Part:
-    pieces, row = [], 1
-    for piece in read_pieces(path, _wanted(mapping)):
-        piece.index = pd.RangeIndex(row, row + len(piece))
-        row += len(piece)
-        pieces.append(_answers(piece, mapping, labels, subset, path))
-    answers = pd.concat(pieces or [_empty()])
-    again = answers.duplicated(list(IDS))
+@dataclass(frozen=True)
+class _Table:
+    """A file, how it is read, and what its path says."""
+
+    file: TableFile
+    mapping: TableMapping
+    given: Mapping[str, str]
+
+    @cached_property
+    def layout(self) -> Layout:
+        at, sheet = self.mapping.records.get("at", ""), self.mapping.records.get("sheet", "")
+        return Layout(at, sheet, frozenset(self.mapping.fields()))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        return file_fields(self.file, self.mapping)
+
+    @cached_property
+    def found(self) -> list[str]:
+        return columns_of(self.file, self.layout)
+
+    def pieces(self) -> Iterator[pd.DataFrame]:
+        """One row per answer; the index counts the table's rows from 1 below the header."""
+        row = 1
+        for piece in read_pieces(self.file, self._wanted(), self.layout):
+            piece.index = pd.RangeIndex(row, row + len(piece))
+            row += len(piece)
+            yield spread_out(piece, self.mapping, self.names, self.file.shown)
+
+    def _wanted(self) -> list[str] | None:
+        """The columns that are needed, in the file's order; None for all, which a wide table may need."""
+        if self.mapping.wide and not self.mapping.wide.get("only"):
+            return None
+        wanted = dict.fromkeys([*self.mapping.fields(), *self.mapping.wide.get("only", [])])
+        return [*wanted, *(["key"] if self.mapping.records.get("at") and "key" not in wanted else [])]
+
+
+def _read(
+    table: _Table, labels: Mapping[str, str] | None, subset: str | None, answers: Answers | None
+) -> Part:
+    where = table.file.shown
+    frames = [_answers(piece, table, labels, subset, answers) for piece in table.pieces()]
+    rows = pd.concat(frames or [_empty()])
+    dropped: Counter[str] = Counter()
+    again = rows.duplicated(list(IDS))
     if again.any():
-        where = rows_of(answers.loc[again, "item"])
-        raise DuplicateRows(
-            f"{path}: {int(again.sum())} answers repeat an earlier one's model, subset, language and item "
-            f"({where}); keep one of each."
-        )
-    unlabelled = answers["subset"] == ""
-    dropped = Counter({NOT_ANNOTATED: int(unlabelled.sum())})
-    answers = answers[~unlabelled].reset_index(drop=True)
-    models = answers["model"].unique()
+        differs = again & ~rows.duplicated([*IDS, *_CHECKED])
+        if differs.any():
+            raise DuplicateRows(_two_that_differ(rows, differs, where))
+        dropped[LOGGED_AGAIN] = int(again.sum())
+        rows = rows[~again]
+    unlabelled = rows["subset"] == ""
+    dropped[NOT_ANNOTATED] = int(unlabelled.sum())
+    rows = rows[~unlabelled].reset_index(drop=True)
+    models = rows["model"].unique()
     return Part(
-        source=str(path),
+        source=where,
         model=models[0] if len(models) == 1 else f"{len(models)} models",
-        task=path.name,
-        answers=answers.astype(dict.fromkeys(COMPACT, "category")),
+        task=table.file.name,
+        answers=rows.astype(dict.fromkeys(COMPACT, "category")),
         dropped=dict(+dropped),
+        notes=make_notes([]),
     )
 
 
-def _wanted(mapping: TableMapping) -> list[str] | None:
-    """The table's columns that are needed; None for all, which a wide table may need."""
-    if mapping.wide and not mapping.wide.get("only"):
-        return None
-    names = {mapping.theirs(ours) for ours in (*IDS, *VALUES)} - set(mapping.fixed)
-    names |= {mapping.options[key] for key in ("right", "wrong", "best") if key in mapping.options}
-    return sorted(names | set(mapping.wide.get("only", [])))
+def _two_that_differ(rows: pd.DataFrame, differs: pd.Series, where: str) -> str:
+    """Which answers repeat an earlier one and say something else."""
+    place = int(differs.to_numpy().argmax())
+    later = rows.iloc[place]
+    same = (rows[list(IDS)] == later[list(IDS)]).all(axis=1).to_numpy()
+    earlier = int(same.argmax())
+    values = [_shown(rows.iloc[at]) for at in (earlier, place)]
+    return (
+        f"{where}: {int(differs.sum())} answers repeat an earlier one's model, subset, language and item and "
+        f"differ from it, such as row {rows.index[earlier]} ({values[0]}) and row {rows.index[place]} "
+        f"({values[1]}) of item {later['item']!r}; keep one of each, or map `item` so that ids are unique."
+    )
+
+
+def _shown(row: pd.Series) -> str:
+    value = row["correct"] if not pd.isna(row["correct"]) else row["p_correct"]
+    return "empty" if pd.isna(value) else f"{value:g}"
 
 
 def _answers(
     piece: pd.DataFrame,
-    mapping: TableMapping,
+    table: _Table,
     labels: Mapping[str, str] | None,
     subset: str | None,
-    path: Path,
+    answers: Answers | None,
 ) -> pd.DataFrame:
-    """One piece as answers; its index counts the table's rows from 1 below the header."""
-    table = _long(piece, mapping, path) if mapping.wide else piece
-    out = pd.DataFrame(index=table.index)
+    """One piece as answers, with its index."""
+    mapping, where = table.mapping, table.file.shown
+    out = pd.DataFrame(index=piece.index)
+    has_subset = True
     for ours in IDS:
-        if ours in mapping.fixed:
-            out[ours] = pd.Series(mapping.fixed[ours], index=table.index, dtype="str")
-        elif (theirs := mapping.theirs(ours)) in table:
-            out[ours] = table[theirs].astype("str")
-        elif ours == "subset":
-            out[ours] = pd.Series("", index=table.index, dtype="str")
-        else:
+        column = column_of(ours, piece, mapping, table.names, where)
+        if column is None and ours in table.given:
+            column = pd.Series(table.given[ours], index=piece.index, dtype="str")
+        if column is None and ours == "item" and mapping.records.get("at") and "key" in piece:
+            column = piece["key"].astype("str")
+        if column is None and ours == "subset":
+            column, has_subset = pd.Series("", index=piece.index, dtype="str"), False
+        if column is None:
             raise MissingColumn(
-                f"{path} has no column {theirs!r} for {ours} (found: {listed(list(table.columns), 8)}); "
-                "say which under [columns] or [fixed] in a mapping (--map)."
+                f"{where} has no column {mapping.theirs(ours)!r} for {ours} "
+                f"(found: {listed(table.found, 12)}); "
+                "say which under [columns] or [fixed] in a mapping (--map; --guess writes one to edit)."
                 + (" For accuracies without items, see maskedadv from-accuracy." if ours == "item" else "")
             )
-    _check_ids(out, path)
+        out[ours] = column
+    _check_ids(out, where)
     out["model"] = out["model"].replace(mapping.models)
     out["language"] = out["language"].replace(mapping.languages)
-    out["subset"] = _subsets(out, mapping, labels, subset, path, given=_has_subset(table, mapping))
-    return with_values(out, table, mapping, path)
-
-
-def _long(piece: pd.DataFrame, mapping: TableMapping, path: Path) -> pd.DataFrame:
-    """One row per answer of a table with one column per model, language or item."""
-    across, value = mapping.wide["columns"], mapping.wide.get("value", "correct")
-    kept = [theirs for ours in IDS if ours != across and (theirs := mapping.theirs(ours)) in piece]
-    spread = mapping.wide.get("only") or [name for name in piece.columns if name not in kept]
-    if absent := [name for name in spread if name not in piece]:
-        raise MissingColumn(f"{path} has no column {absent[0]!r}, which [wide] only names.")
-    long = piece[[*kept, *spread]].melt(
-        id_vars=kept, value_vars=spread, var_name=_ACROSS, value_name=_VALUE, ignore_index=False
-    )
-    return long.rename(columns={_ACROSS: mapping.theirs(across), _VALUE: mapping.theirs(value)})
-
-
-def _has_subset(table: pd.DataFrame, mapping: TableMapping) -> bool:
-    return "subset" in mapping.fixed or mapping.theirs("subset") in table
+    out["subset"] = _subsets(out, mapping, labels, subset, where, given=has_subset)
+    return with_values(out, piece, mapping, where, answers, table.found)
 
 
 def _subsets(
@@ -138,20 +200,29 @@ def _subsets(
     mapping: TableMapping,
     labels: Mapping[str, str] | None,
     subset: str | None,
-    path: Path,
+    where: str,
     *,
     given: bool,
 ) -> pd.Series:
     """CA, CS or '' for each row."""
     if not given and not labels and subset is None:
         raise MissingColumn(
-            f"{path} has no subset; say where it is under [columns] in a mapping, label all items with "
+            f"{where} has no subset; say where it is under [columns] in a mapping, label all items with "
             "--subset CA or CS, or each with --subset-from FILE."
         )
-    own = {
-        raw: subset_label(mapping.subsets.get(raw, raw), str(path), "the mapping")
-        for raw in set(out["subset"])
-    }
+    own: dict[str, str] = {}
+    unknown = []
+    for raw in sorted(set(out["subset"])):
+        try:
+            own[raw] = subset_label(mapping.subsets.get(raw, raw), where, "the mapping")
+        except UnknownSubset:
+            unknown.append(raw)
+    if unknown:
+        labels_found = words_of(out.loc[out["subset"].isin(unknown), "subset"])
+        raise UnknownSubset(
+            f"{where}: {len(unknown)} labels are neither CA nor CS: {labels_found}; say what they mean under "
+            "[subsets] in a mapping."
+        )
     chosen = [
         choose_subset(own[raw] if given else None, item, labels, subset)
         for raw, item in zip(out["subset"], out["item"], strict=True)
@@ -159,13 +230,17 @@ def _subsets(
     return pd.Series(chosen, index=out.index, dtype="str")
 
 
-def _check_ids(out: pd.DataFrame, path: Path) -> None:
+def _check_ids(out: pd.DataFrame, where: str) -> None:
     for name in ("model", "language", "item"):
         if len(empty := out.loc[out[name] == "", name]):
-            raise MissingId(f"{path}: {len(empty)} rows have no {name} ({rows_of(empty)}).")
+            raise MissingId(f"{where}: {len(empty)} rows have no {name} ({rows_of(empty)}).")
         if len(blank := out.loc[out[name] != out[name].str.strip(), name]):
             raise BadId(
-                f"{path}: {len(blank)} ids of column {name} have blanks at an end ({rows_of(blank)})."
+                f"{where}: {len(blank)} ids of column {name} have blanks at an end ({rows_of(blank)})."
+            )
+        if len(lines := out.loc[out[name].str.contains("[\r\n\0]", regex=True), name]):
+            raise BadId(
+                f"{where}: {len(lines)} ids of column {name} hold a line end or null byte ({rows_of(lines)})."
             )
 
 

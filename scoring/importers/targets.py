@@ -82,7 +82,7 @@ def _elements(target: Any) -> list[Any]:
     if isinstance(target, str) and target.strip().startswith("["):
         try:
             target = ast.literal_eval(target.strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return [target]
     return list(target) if isinstance(target, list | tuple) else [target]
 

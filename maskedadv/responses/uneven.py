@@ -1,0 +1,44 @@
+"""Whether answers are missing, or could not be read, more often in one language than in another.
+
+Answers missing at random widen intervals; where their share differs between languages, gaps are biased.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from scipy.stats import chi2_contingency
+
+_ALPHA = 0.05  # over all models together
+_SMALLEST = 0.02  # difference of shares that is worth a word
+
+
+def uneven_shares(shares: pd.DataFrame) -> list[str]:
+    """Models whose share of missing answers differs between languages beyond chance.
+
+    Pearson's chi-square test of missing × language, model by model, at 5% divided by the number of models
+    (Bonferroni), where the shares differ by at least two points.
+
+    Parameters
+    ----------
+    shares
+        One row per model and language: model, language, answers, missing (counts).
+
+    Returns
+    -------
+    A clause for each such model, the largest difference first: "org/m: 10% of the answers in en and 45% in
+    de".
+    """
+    models = shares["model"].nunique()
+    found: list[tuple[float, str]] = []
+    for model, rows in shares.groupby("model"):
+        share = rows["missing"] / rows["answers"]
+        if len(rows) < 2 or share.max() - share.min() < _SMALLEST:
+            continue
+        table = [rows["missing"], rows["answers"] - rows["missing"]]
+        if 0 in (sum(table[0]), sum(table[1])):
+            continue
+        if chi2_contingency(table, correction=False).pvalue < _ALPHA / models:
+            low, high = (rows["language"].iloc[at] for at in (share.argmin(), share.argmax()))
+            clause = f"{model}: {share.min():.0%} of the answers in {low} and {share.max():.0%} in {high}"
+            found.append((share.min() - share.max(), clause))
+    return [clause for _, clause in sorted(found)]

@@ -1,0 +1,135 @@
+"""What paths say of model and language, where the tables do not: guessed from which parts differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from maskedadv.scoring.importers.guess_names import is_language, looks_like_models
+from maskedadv.scoring.importers.paths import path_fields
+from maskedadv.scoring.importers.table_sources import TableFile
+
+_STEM = r"(?:\.[A-Za-z0-9]{1,8}){1,2}"
+_SPLITS = (  # stems of two things, the language one of them
+    (r"(?P<language>[A-Za-z-]{2,8})[_.](?P<model>.+)", "the language, then the model"),
+    (r"(?P<model>.+)[_.](?P<language>[A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?)", "the model, then the language"),
+)
+
+
+@dataclass
+class PathRoles:
+    """Which part of the path says what.
+
+    Attributes
+    ----------
+    fields
+        "model" or "language" -> a template such as "{path.-2}" or "{stem}".
+    pattern
+        For names of two things, such as eu_model-a.csv; '' where none is needed.
+    others
+        Templates of parts that differ and say neither: ids may begin anew in each.
+    models
+        How names of models in the path are to be written.
+    why
+        "model" or "language" -> what was seen.
+    """
+
+    fields: dict[str, str] = field(default_factory=dict)
+    pattern: str = ""
+    others: list[str] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+
+
+def find_path_roles(files: Sequence[TableFile], wanted: Sequence[str]) -> PathRoles:
+    """Take the parts of the paths for what the tables lack.
+
+    Parameters
+    ----------
+    wanted
+        Those of "model" and "language" that nothing else says.
+    """
+    roles = PathRoles()
+    places = _differing(files)
+    wanted = list(wanted)
+    if "language" in wanted:
+        coded = [t for t, values in places.items() if all(is_language(v) for v in values)]
+        if coded:
+            _take(roles, "language", coded[0], places)
+            places.pop(coded[0])
+            wanted.remove("language")
+    if {"model", "language"} <= set(wanted) and _split_stem(files, places, roles):
+        places.pop("{stem}", None)
+        wanted = []
+    if "language" in wanted and len(files) == 1:
+        single = path_fields(files[0].parts)
+        parts = [k for k, v in single.items() if k.startswith("path.-") and k != "path.-1" and is_language(v)]
+        if is_language(single["stem"]):
+            parts = ["stem"]
+        if parts:
+            roles.fields["language"], roles.why["language"] = f"{{{parts[0]}}}", single[parts[0]]
+            wanted.remove("language")
+    if "model" in wanted and places:
+        best = max(places, key=lambda t: (_like_models(places[t]), t != "{stem}", -len(t)))
+        _take(roles, "model", best, places)
+        places.pop(best)
+    elif "model" in wanted:
+        _only_model(files, roles)
+    roles.others = list(places) if len(files) > 1 else []
+    if (template := roles.fields.get("model")) and not roles.pattern:
+        values = {path_fields(f.parts)[template.strip("{}")] for f in files}
+        roles.models = {
+            v: v.replace("__", "/", 1) for v in sorted(values) if re.fullmatch(r"[^_]+__[^_].*", v)
+        }
+    return roles
+
+
+def _like_models(values: list[str]) -> float:
+    return looks_like_models(values) / len(values)
+
+
+def _differing(files: Sequence[TableFile]) -> dict[str, list[str]]:
+    """Template -> values of the parts of the paths that differ between files, the stem first."""
+    fields = [path_fields(file.parts) for file in files]
+    shortest = min(len(file.parts) for file in files)
+    found = {}
+    for place, name in [(-1, "stem"), *((-n, f"path.-{n}") for n in range(2, shortest + 1))]:
+        values = list(dict.fromkeys(each[name] for each in fields))
+        hive = all("=" in unquote(file.parts[place]) for file in files)
+        if len(values) > 1 and not hive:
+            found[f"{{{name}}}"] = values
+    return found
+
+
+def _take(roles: PathRoles, what: str, template: str, places: dict[str, list[str]]) -> None:
+    roles.fields[what] = template
+    roles.why[what] = ", ".join(places[template][:3]) + (", ..." if len(places[template]) > 3 else "")
+
+
+def _split_stem(files: Sequence[TableFile], places: dict[str, list[str]], roles: PathRoles) -> bool:
+    """Whether the file names say both language and model, as eu_model-a.csv does."""
+    stems = places.get("{stem}", [])
+    for pattern, words in _SPLITS:
+        matches = [re.fullmatch(pattern, stem) for stem in stems]
+        if len(stems) > 1 and all(m is not None and is_language(m["language"]) for m in matches):
+            inner = files[0].in_folder and max(len(file.parts) for file in files) > 2
+            roles.pattern = (r"(?:.+/)?" if inner else "") + pattern.replace(".+", "[^/]+") + _STEM
+            roles.fields |= {"model": "", "language": ""}
+            roles.why |= {"model": f"the file names: {words}", "language": f"the file names: {words}"}
+            return True
+    return False
+
+
+def _only_model(files: Sequence[TableFile], roles: PathRoles) -> None:
+    """One file, or files that differ in the language alone: the part that looks most like a model."""
+    first = path_fields(files[0].parts)
+    names = ["stem"] if len(files) == 1 else []
+    names += [f"path.-{n}" for n in range(2, len(files[0].parts) + 1)]
+    taken = roles.fields.get("language", "").strip("{}")
+    names = [n for n in names if n in first and n != taken and "=" not in first[n]]
+    if not names:
+        return
+    best = max(names, key=lambda n: (looks_like_models([first[n]]), n == "stem", -len(n)))
+    roles.fields["model"], roles.why["model"] = f"{{{best}}}", first[best]
