@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from maskedadv import summaries
 from maskedadv.gaps.joint import ALL_LOCALES
-from maskedadv.reports.words import chance, interval_text, percent, plural, side, verdict
+from maskedadv.reports.words import side, verdict
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
 from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE, gap_titles
+from maskedadv.words.numbers import chance, interval_text, level_text, percent, plural
 
 NAMES = gap_titles()
 ASKS = {gap.name: gap.short for gap in GAP_TABLE}
@@ -113,7 +114,7 @@ def share_sentence(fit: Fit) -> str:
         f"clearly in {r['clearly_positive']} and clearly negative in {r['clearly_negative']}"
         for r in rows
     ]
-    level = f"{100 * fit.settings.level:g}%"
+    level = level_text(fit.settings.level)
     return (
         f"Positive gaps over all models and locales: {'; '.join(parts)}. With {level} confidence for all "
         f"cells at once, the true share of positive knowledge gaps lies between "

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from maskedadv.reports.words import interval_text, p_value, percent, plural, side, signed
+from maskedadv.reports.words import side
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import BASE_TABLE, GAPS, KNOWLEDGE, TRANSFORMATION_TABLE, variant_meaning
+from maskedadv.words.numbers import interval_text, level_text, p_value, percent, plural, signed
 
 HOME = (
     "Mean gap of the models from the locale's home less that of all others, on that locale. Models of "
@@ -48,7 +49,7 @@ DIAGNOSTICS = (
 
 def forest(fit: Fit, row: str) -> str:
     """How to read a forest plot of this fit."""
-    level = f"{100 * fit.settings.level:g}%"
+    level = level_text(fit.settings.level)
     return (
         f"Points are estimates, lines {level} intervals, in logits; above zero the local language is better. "
         f"Rows run from the highest to the lowest knowledge gap of the {row}s."

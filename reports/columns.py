@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from maskedadv.reports.tables import Cell, Table
-from maskedadv.reports.words import p_value, signed
+from maskedadv.words.numbers import p_value, signed
 
 Row = dict[str, Any]
 

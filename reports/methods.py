@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from maskedadv.diagnostics import LocaleVerdict
 from maskedadv.diagnostics.verdict import DO_NOT_USE
-from maskedadv.reports.words import plural
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import variant_meaning
+from maskedadv.words.numbers import level_text, plural
 
 _RESPONSES = {
     "binary": "right or wrong",
@@ -88,7 +88,7 @@ def _estimators(fit: Fit) -> list[str]:
 
 def _interval(fit: Fit) -> str:
     s = fit.settings
-    level = f"{100 * s.level:g}%"
+    level = level_text(s.level)
     if s.method == "nuts":
         return f"Intervals are equal-tailed {level} posterior intervals."
     words = _INTERVALS[str(s.interval)].format(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maskedadv.reports.words import MINUS, interval_text, p_value, signed
 from maskedadv.vocabulary import gap_titles
+from maskedadv.words.numbers import DIGITS, MINUS, PAGE, interval_text, p_value, percent, signed
 
 GAP_NAMES = gap_titles()
 _P_VALUES = {"p", "spearman_p", "p_f", "p_value"}
@@ -37,7 +37,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def display(frame: pd.DataFrame, digits: int = 2) -> Table:
+def display(frame: pd.DataFrame, digits: int = DIGITS) -> Table:
     """A tidy table in the form people read.
 
     Rows that differ in `gap` only become one, each gap a column of estimate and interval; differences keep a
@@ -75,7 +75,7 @@ def _by_gap(frame: pd.DataFrame) -> Table:
         body.append(
             (
                 *(_key_cell(c, [r[c] for r in records], n) for c, n in zip(keys, numeric, strict=False)),
-                *(cells.get(g, Cell("n/a", math.nan)) for g in gaps),
+                *(cells.get(g, Cell(PAGE.missing, math.nan)) for g in gaps),
             )
         )
     titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps))
@@ -86,7 +86,7 @@ def _key_cell(column: str, values: list[Any], numeric: bool) -> Cell:
     """What the gaps of a row have in common; a count that differs between them as `2 to 4`."""
     if column.startswith("n_") and min(values) < max(values):
         return Cell(f"{min(values)} to {max(values)}", float(max(values)))
-    return _cell(column, _hashable(values[0]), numeric, 2)
+    return _cell(column, _hashable(values[0]), numeric)
 
 
 def _sides(frame: pd.DataFrame) -> list[str]:
@@ -105,7 +105,7 @@ def _differences(frame: pd.DataFrame) -> Table:
         row = {str(k): v for k, v in record.items()}
         rows.append(
             (
-                *(_cell(c, row[c], n, 2) for c, n in zip(keys, numeric, strict=True)),
+                *(_cell(c, row[c], n) for c, n in zip(keys, numeric, strict=True)),
                 Cell(GAP_NAMES[row["gap"]]),
                 *(Cell(signed(row[c]), float(row[c])) for c in sides),
                 Cell(interval_text(row), float(row["estimate"])),
@@ -116,7 +116,7 @@ def _differences(frame: pd.DataFrame) -> Table:
 
 
 def _hashable(value: Any) -> Any:
-    return "n/a" if isinstance(value, float) and math.isnan(value) else value
+    return PAGE.missing if isinstance(value, float) and math.isnan(value) else value
 
 
 def _title(column: str) -> str:
@@ -125,18 +125,18 @@ def _title(column: str) -> str:
     )  # fmt: skip
 
 
-def _cell(column: str, value: Any, numeric: bool, digits: int) -> Cell:
+def _cell(column: str, value: Any, numeric: bool, digits: int = DIGITS) -> Cell:
     if not numeric or isinstance(value, str):
         if isinstance(value, bool | np.bool_):
             return Cell("yes" if value else "no")
         return Cell("" if value is None else str(value))
     number = float(value)
     if math.isnan(number):
-        return Cell("n/a", number)
+        return Cell(PAGE.missing, number)
     if column in _P_VALUES:
         return Cell(p_value(number).removeprefix("= "), number)
     if column.startswith(_SHARES):
-        return Cell(f"{100 * number:.0f}%", number)
+        return Cell(percent(number), number)
     if column.endswith("parameters"):
         from maskedadv.reports.figures.scale import size_labels
 
@@ -144,7 +144,7 @@ def _cell(column: str, value: Any, numeric: bool, digits: int) -> Cell:
     if number.is_integer() and (
         isinstance(value, int | np.integer) or abs(number) >= 100 or "level" in column
     ):
-        return Cell(f"{number:.0f}".replace("-", MINUS), number)
+        return Cell(signed(number, 0), number)
     return Cell(signed(number, 4 if column in {"pearson", "spearman"} else digits), number)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from maskedadv.reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
 from maskedadv.reports.tables import Cell, Table, to_latex, write_csv
 from maskedadv.validity import Study
+from maskedadv.words.numbers import level_text
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
     """All tables of a study, by number; a last column says why a number is not there."""
     settings = study.settings
     brackets = (
-        f"Brackets: {100 * settings.level:g}% intervals over {settings.n_resamples:,} resamples of the "
+        f"Brackets: {level_text(settings.level)} intervals over {settings.n_resamples:,} resamples of the "
         f"{settings.resample}."
     )
     full = f"β std.: in standard deviations of both scores. {brackets}"

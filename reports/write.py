@@ -26,6 +26,7 @@ from maskedadv.reports.tables import display, write_csv, write_latex
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
 from maskedadv.warnings import SAMPLING
+from maskedadv.words.numbers import level_text
 
 MARK = "report.json"
 OURS = frozenset({MARK, "index.html", "figures", "tables"})
@@ -96,7 +97,7 @@ def write_report(
     warnings = tuple(w for w in told if w)
     report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
     with whole_folder(folder, OURS.__contains__) as partial:
-        _write_tables(exhibits, partial / "tables", f"{100 * fit.settings.level:g}%")
+        _write_tables(exhibits, partial / "tables", level_text(fit.settings.level))
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
         page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)
         (partial / "index.html").write_text(page, "utf-8")
@@ -205,7 +206,7 @@ def _page(
         title=title,
         notes=notes,
         pivot=source.pivot,
-        level=f"{100 * fit.settings.level:g}%",
+        level=level_text(fit.settings.level),
         lead=lead,
         shares=answers.share_sentence(fit),
         doubt=methods.doubt(fit, found),

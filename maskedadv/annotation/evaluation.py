@@ -18,6 +18,7 @@ from maskedadv.annotation.mapping import CATEGORY, mapping_agreement, read_mappi
 from maskedadv.annotation.tables import POOLED, choose_fields, count_votes, labels_of, read_annotations
 from maskedadv.errors import BadSetting, MissingColumn
 from maskedadv.files.text_tables import plain_records
+from maskedadv.words.lists import first_few
 
 DERIVED = "CS/CA from required_knowledge"
 """Each label reduced to CA (none) or CS (any knowledge) before votes are counted, so that three never tie."""
@@ -247,9 +248,10 @@ def _unmatched(people: pd.DataFrame, machine: pd.DataFrame) -> list[str]:
     for name, own, other in (("the model", keys[0], keys[1]), ("the annotators", keys[1], keys[0])):
         lacking = own.difference(other)
         if len(lacking):
-            shown = ", ".join(f"{item} ({language})" for language, item in lacking[:3])
             lines.append(
-                f"{len(lacking)} items have no row from {name}: {shown}{', ...' if len(lacking) > 3 else ''}."
+                f"{len(lacking)} items have no row from {name}: "
+                + first_few(f"{item} ({language})" for language, item in lacking)
+                + "."
             )
     return lines
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from maskedadv.errors import UnknownBenchmark
 from maskedadv.files.text_tables import check_ids, check_unique, read_text_table
+from maskedadv.words.lists import first_few
 
 CATEGORY = "subject_category"
 
@@ -53,7 +54,7 @@ def mapping_agreement(annotated: pd.DataFrame, mapping: pd.DataFrame) -> pd.Data
     joined = rows.merge(mapping[[*keys, "category"]], on=keys, how="left")
     unmapped = joined.loc[joined["category"].isna(), "subject"].unique()
     if len(unmapped):
-        shown = ", ".join(map(repr, unmapped[:3])) + (", ..." if len(unmapped) > 3 else "")
+        shown = first_few(map(repr, unmapped))
         raise UnknownBenchmark(f"the mapping lacks {len(unmapped)} subjects ({shown}); add a row for each.")
     joined["agrees"] = joined[CATEGORY] == joined["category"]
     table = pd.DataFrame(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.words.terminal import WIDTH, display_width, format_table, number, records, wrap
+from maskedadv.words.numbers import number
+from maskedadv.words.terminal import WIDTH, display_width, format_table, records, wrap
 
 if TYPE_CHECKING:
     import pandas as pd

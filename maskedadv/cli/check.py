@@ -7,7 +7,8 @@ import sys
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
-from maskedadv.words.terminal import format_table, number, records, to_json, wrap
+from maskedadv.words.numbers import number
+from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 
 @click.command()

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.words.terminal import WIDTH, clean, format_table, number, to_json
+from maskedadv.words.numbers import number
+from maskedadv.words.terminal import WIDTH, clean, format_table, to_json
 
 EXIT_DO_NOT_USE = 3
 

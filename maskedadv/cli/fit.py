@@ -9,6 +9,7 @@ import click
 
 from maskedadv.cli.options import json_option, responses_argument, table_options
 from maskedadv.cli.show import gap_table, say_warnings, variant_text
+from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: 
 
 def print_summary(result: Fit) -> None:
     """Mean gaps of every locale, in logits."""
-    percent = f"{100 * result.settings.level:g}%"
+    percent = level_text(result.settings.level)
     click.echo(f"Mean gaps over models (logit, {percent} {result.settings.interval} intervals):\n")
     click.echo(gap_table(result.means()))
     if text := variant_text(result, models=False):

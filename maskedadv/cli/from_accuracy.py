@@ -10,7 +10,8 @@ import pandas as pd
 
 from maskedadv.cli.options import json_option
 from maskedadv.result.fit_result import MEAN
-from maskedadv.words.terminal import format_table, number, records, to_json, wrap
+from maskedadv.words.numbers import level_text, number
+from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 if TYPE_CHECKING:
     from maskedadv.published_accuracies.variants import AccuracyVariants
@@ -154,7 +155,7 @@ def _text(gaps: pd.DataFrame, level: float) -> str:
         "gap",
         "est",
         "sd",
-        f"{100 * level:g}%",
+        level_text(level),
         "sd 0-3",
         "",
     ]

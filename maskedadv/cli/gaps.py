@@ -10,7 +10,8 @@ import pandas as pd
 
 from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
 from maskedadv.vocabulary import GAPS, KNOWLEDGE, VARIANTS
-from maskedadv.words.terminal import number, probability, records, to_json
+from maskedadv.words.numbers import level_text, number, probability
+from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
     from maskedadv.result.fit_result import Fit
@@ -81,7 +82,7 @@ def command(
 def _heading(result: Fit, variant: str) -> str:
     s = result.settings
     estimators = "/".join(result.info.estimators)
-    level = f"{100 * s.level:g}% {s.interval} intervals"
+    level = f"{level_text(s.level)} {s.interval} intervals"
     return f"Gaps in logits ({variant}; {s.method}, {estimators}, {s.response}; {level}):\n"
 
 

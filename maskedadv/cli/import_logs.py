@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.words.terminal import clean, format_table, number, records, to_json, wrap
+from maskedadv.words.numbers import number
+from maskedadv.words.terminal import clean, format_table, records, to_json, wrap
 
 if TYPE_CHECKING:
     from maskedadv.scoring.importers.imported import Imported

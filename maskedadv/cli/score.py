@@ -12,7 +12,8 @@ import click
 
 from maskedadv.cli.options import json_option
 from maskedadv.cli.score_options import score_options
-from maskedadv.words.terminal import clean, format_table, number, to_json, wrap
+from maskedadv.words.numbers import number
+from maskedadv.words.terminal import clean, format_table, to_json, wrap
 
 if TYPE_CHECKING:
     import pyarrow as pa

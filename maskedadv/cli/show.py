@@ -9,7 +9,8 @@ import pandas as pd
 
 from maskedadv.result.fit_result import MEAN
 from maskedadv.vocabulary import KNOWLEDGE
-from maskedadv.words.terminal import format_table, number, probability, records, wrap
+from maskedadv.words.numbers import number, probability
+from maskedadv.words.terminal import format_table, records, wrap
 
 if TYPE_CHECKING:
     from maskedadv.result.fit_result import Fit

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.words.terminal import WIDTH, clean, format_table, number
+from maskedadv.words.numbers import level_text, number
+from maskedadv.words.terminal import WIDTH, clean, format_table
 
 if TYPE_CHECKING:
     from maskedadv.validity import Study
@@ -162,7 +163,7 @@ def _summary(study: Study) -> str:
         "tau",
         "dR2",
         "beta",
-        f"{100 * study.settings.level:g}% CI",
+        f"{level_text(study.settings.level)} CI",
         "p",
         "LOFO",
         "evidence",

@@ -21,6 +21,7 @@ from maskedadv.engines.console import console_lines
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
 from maskedadv.engines.stan_files import program_text
 from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
+from maskedadv.files.atomic import write_whole
 
 INSTALL = (
     "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"
@@ -208,9 +209,7 @@ def _compile(program: str, text: str, kept: Path) -> None:
             built = cmdstanpy.CmdStanModel(stan_file=str(source), cpp_options=_FLAGS)
         except (ValueError, RuntimeError, OSError) as error:
             raise EngineFailed(f"CmdStan could not compile '{program}': {error}") from error
-        partial = kept.with_name(f"{kept.name}.{os.getpid()}")
-        shutil.copy2(str(built.exe_file), partial)
-        os.replace(partial, kept)
+        write_whole(kept, lambda partial: shutil.copy2(str(built.exe_file), partial))
 
 
 def _write(folder: str, name: str, values: Data | Values) -> str:

@@ -1,9 +1,12 @@
-"""A table to a file: whole, or not at all."""
+"""Files: whole, or not at all."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import re
+import time
+from collections.abc import Callable
+from glob import escape
 from pathlib import Path
 
 import pandas as pd
@@ -31,35 +34,51 @@ def check_table_output(path: Path, *, overwrite: bool) -> None:
         raise UnreadableFile(f"the folder {path.parent} does not exist; make it first.")
 
 
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a file beside `path`, bring it to disk, and give it the name; else leave nothing.
+
+    The file gets the mode that any new file gets there. A killed process leaves its partial file; see
+    `partial_files`.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.partial")
+    try:
+        write(partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def partial_files(path: Path, process: int) -> list[Path]:
+    """What a process that was killed left of `write_whole(path, ...)`."""
+    return list(path.parent.glob(f".{escape(path.name)}.{process}.*.partial"))
+
+
+def whole_name(name: str) -> str:
+    """The name that a partial file was to get; other names come back as they are."""
+    found = re.fullmatch(r"\.(.+)\.\d+\.\d+\.partial", name)
+    return found.group(1) if found else name
+
+
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write .parquet or .csv under a temporary name, then rename; empty cells stay empty.
+    """Write .parquet or .csv, whole or not at all; empty cells stay empty.
 
     Raises
     ------
     OutputExists
         The place cannot be written.
     """
+    csv = path.suffix.lower() == ".csv"
+    write = table.to_csv if csv else table.to_parquet
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        write_whole(path, lambda partial: write(partial, index=False))
     except OSError as error:
         raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
-    os.close(handle)
-    partial = Path(name)
-    try:
-        if path.suffix.lower() == ".csv":
-            table.to_csv(partial, index=False)
-        else:
-            table.to_parquet(partial, index=False)
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
-    except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write_text(text: str, path: Path, *, overwrite: bool) -> None:
-    """Write a text file under a temporary name, then rename.
+    """Write a text file, whole or not at all.
 
     Raises
     ------
@@ -69,14 +88,6 @@ def write_text(text: str, path: Path, *, overwrite: bool) -> None:
     if path.is_dir() or (path.exists() and not overwrite):
         raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        write_whole(path, lambda partial: partial.write_text(text, "utf-8"))
     except OSError as error:
         raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -27,6 +27,7 @@ from maskedadv.errors import (
 )
 from maskedadv.files.csv_text import csv_layout, read_csv, stream_opener
 from maskedadv.files.sources import existing, first_bytes, reason_of
+from maskedadv.words.lists import first_few
 
 
 def read_text_table(source: str | Path | pd.DataFrame, what: str, required: Sequence[str]) -> pd.DataFrame:
@@ -110,8 +111,7 @@ def _text(value: Any) -> str:
 
 def offenders(rows: Iterable[int], shown: Sequence[str], count: int) -> str:
     """`row 3: 'x', row 9: 'y', ...`: the first three of `count`; `rows` count from 0, as the index does."""
-    listed = ", ".join(f"row {row + 1}: {text}" for row, text in zip(list(rows)[:3], shown[:3], strict=False))
-    return listed + (", ..." if count > 3 else "")
+    return first_few([f"row {row + 1}: {text}" for row, text in zip(rows, shown, strict=False)], count=count)
 
 
 def check_ids(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
+from maskedadv.files.atomic import write_whole
 from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of, subsets_of
 
 Array = NDArray[np.float64]
@@ -186,20 +186,10 @@ def file_names(locales: list[str]) -> dict[str, str]:
     return out
 
 
-def partial_path(path: Path, process: int) -> Path:
-    """Where a process writes a posterior file before it is whole."""
-    return path.with_name(f".{path.name}.{process}")
-
-
 def write_tree(tree: xr.DataTree, path: Path) -> None:
     """Write a posterior file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = partial_path(path, os.getpid())
-    try:
-        tree.to_netcdf(partial, engine="h5netcdf")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, lambda partial: tree.to_netcdf(partial, engine="h5netcdf"))
 
 
 def read_tree(path: Path) -> xr.DataTree:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAP_TABLE, KNOWLEDGE
+from maskedadv.words.numbers import level_text
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def count(gaps: pd.DataFrame, gap: str) -> Count:
 def read_gaps(fit: Fit) -> list[str]:
     """One sentence per gap: what it asks, and how many are clearly above or below zero."""
     gaps = fit.gaps()
-    level = f"{100 * fit.settings.level:g}%"
+    level = level_text(fit.settings.level)
     out = []
     for gap in GAP_TABLE:
         c = count(gaps, gap.name)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
+from maskedadv.files.atomic import whole_name, write_whole
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import BASE_TABLE
 
@@ -54,9 +55,7 @@ def open_unfinished(
         shutil.rmtree(folder)
     try:
         folder.mkdir(parents=True)
-        partial = folder / f".run.json.{os.getpid()}"
-        partial.write_text(text, "utf-8")
-        os.replace(partial, note)
+        write_whole(note, lambda partial: partial.write_text(text, "utf-8"))
     except OSError as error:
         raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
     return folder
@@ -79,9 +78,7 @@ def _require_ours(folder: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     """Whether a run makes files of this name there, whole or (hidden) not yet."""
-    name = path.name
-    if name.startswith("."):
-        name = name[1:].rpartition(".")[0]
+    name = whole_name(path.name)
     return name == "run.json" or name.endswith(".nc") or path.name in {base.name for base in BASE_TABLE}
 
 

@@ -23,8 +23,9 @@ from maskedadv.design.blocks import Block
 from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine, Sampler
 from maskedadv.errors import EngineFailed, NotAResult
+from maskedadv.files.atomic import partial_files
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
-from maskedadv.result.draws import Posterior, file_names, partial_path, read_tree, write_tree
+from maskedadv.result.draws import Posterior, file_names, read_tree, write_tree
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.posterior_estimate import block_estimates
 from maskedadv.sampling.priors import make_priors
@@ -201,7 +202,8 @@ class _Running:
             for line in process.stdout:
                 tell(line.rstrip("\n"))
             code = process.wait()
-            partial_path(path, process.pid).unlink(missing_ok=True)
+            for partial in partial_files(path, process.pid):
+                partial.unlink(missing_ok=True)
             problem = errors.read_text("utf-8").strip()
             with self._lock:
                 self._alive.discard(process)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.datasets import DATA
-from maskedadv.errors import BadLocaleFacts, UnreadableFile
+from maskedadv.errors import BadLocaleFacts
+from maskedadv.files.toml import read_toml
 from maskedadv.models_table import FACTS, read_models
 
 LOCALE_KEYS = ("name", "resource_level", "home_origins")
@@ -68,12 +68,7 @@ def locale_facts(source: str | Path | None = None) -> pd.DataFrame:
 
 
 def _read_toml(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path} cannot be read ({error}); give a TOML file in UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadLocaleFacts(f"{path} is not TOML ({error}).") from error
+    content: dict[str, dict[str, Any]] = read_toml(path, BadLocaleFacts)
     for code, facts in content.items():
         if not isinstance(facts, dict):
             raise BadLocaleFacts(f"{path}: {code!r} stands outside a table; write [{code}] with keys below.")

@@ -11,6 +11,7 @@ import xarray as xr
 from maskedadv.errors import NotAResult
 from maskedadv.validity.pairings import AbilitySource
 from maskedadv.validity.scores import Scores, concat_scores, empty_scores
+from maskedadv.words.lists import first_few
 
 _DIMS = ("locale", "model", "subset", "query")
 
@@ -66,7 +67,7 @@ def _benchmark(benchmark: str, frame: pd.DataFrame) -> Scores:
     infinite = sorted(set(frame.loc[np.isinf(frame["score"]), "model"]))
     notes = []
     if infinite:
-        shown = ", ".join(infinite[:3]) + (", ..." if len(infinite) > 3 else "")
+        shown = first_few(infinite)
         notes.append(
             f"{benchmark}: {len(infinite)} models have an infinite ability (all or no answers right) "
             f"and count as absent there: {shown}."

@@ -34,6 +34,7 @@ from maskedadv.validity.sampling import Sample, draw_sample
 from maskedadv.validity.scores import GROUPS, Scores
 from maskedadv.validity.settings import Settings
 from maskedadv.validity.stability import leave_one_out
+from maskedadv.words.lists import first_few
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -208,7 +209,7 @@ def evidence_row(main: Row, refits: list[Row], alpha: float) -> Row:
     unknown = [refit for refit in families if refit["reason"]]
     broken = [refit["left_out"] for refit in families if not refit["passes"] and not refit["reason"]]
     if unknown:
-        names = ", ".join(refit["left_out"] for refit in unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        names = first_few(refit["left_out"] for refit in unknown)
         stability = (
             f"{len(unknown)} of {len(families)} refits cannot be done ({names}: {unknown[0]['reason']})"
         )

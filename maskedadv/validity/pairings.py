@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import BadPairing, UnreadableFile
+from maskedadv.errors import BadPairing
+from maskedadv.files.toml import read_toml
 
 DEFAULT_CONTROLS = ("log(parameters)", "proficiency")
 _TOP = {"scores", "models", "pairing", "abilities"}
@@ -58,12 +58,7 @@ def read_pairings(path: str | Path) -> PairingFile:
     UnreadableFile, BadPairing
     """
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path} cannot be read ({error}); give a pairings file.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadPairing(f"{path} is not valid TOML: {error}.") from error
+    content = read_toml(path, BadPairing)
     _known(content, _TOP, str(path))
     entries = content.get("pairing", [])
     if not isinstance(entries, list) or not entries:

@@ -14,6 +14,7 @@ from maskedadv.files.text_tables import numbers, offenders
 from maskedadv.models_table import SIZES, WHAT
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.scores import Scores
+from maskedadv.words.lists import first_few
 
 Floats = NDArray[np.float64]
 _LOG = re.compile(r"log\((.+)\)")
@@ -62,7 +63,7 @@ def check_common_models(scores: Scores, models: pd.DataFrame) -> None:
         known = sorted(models.index)
         raise NoCommonModel(
             "the scores and the model table share no model; the scores have "
-            f"{', '.join(map(repr, scored[:3]))}, the model table has {', '.join(map(repr, known[:3]))}."
+            f"{first_few(map(repr, scored))}, the model table has {first_few(map(repr, known))}."
         )
 
 
@@ -78,7 +79,7 @@ def check_pairing(pairing: Pairing, scores: Scores, models: pd.DataFrame) -> Non
         if wanted not in known:
             raise UnknownBenchmark(
                 f"pairing {pairing.name!r}: the {role} benchmark {wanted} has no scores; "
-                f"known are {', '.join(known[:8])}{', ...' if len(known) > 8 else ''}."
+                f"known are {first_few(known, 8)}."
             )
     for control in pairing.controls + pairing.extra_controls:
         _control(control, pairing, scores, models)

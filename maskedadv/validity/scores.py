@@ -11,6 +11,7 @@ import pandas as pd
 
 from maskedadv.errors import BadValue, EmptyTable, ItemInBothSubsets, MissingColumn, MissingId, UnknownSubset
 from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.words.lists import first_few
 
 GROUPS = ("ALL", "CA", "CS")
 """All items, culture-agnostic ones, culture-specific ones."""
@@ -168,10 +169,10 @@ def _read_items(frame: pd.DataFrame) -> pd.DataFrame:
     labels = frame[["benchmark", "language", "item", "subset"]].drop_duplicates()
     clash = np.flatnonzero(labels.duplicated(["benchmark", "language", "item"]).to_numpy())
     if len(clash):
-        shown = ", ".join(repr(labels["item"].iloc[row]) for row in clash[:3])
+        shown = first_few(repr(labels["item"].iloc[row]) for row in clash)
         raise ItemInBothSubsets(
-            f"{_WHAT}: {len(clash)} items have different subsets in different rows ({shown}"
-            f"{', ...' if len(clash) > 3 else ''}); give each item one subset in a benchmark and language."
+            f"{_WHAT}: {len(clash)} items have different subsets in different rows ({shown}); give each "
+            "item one subset in a benchmark and language."
         )
     return frame[["model", "benchmark", "language", "item", "subset", "correct"]]
 
@@ -189,12 +190,11 @@ def _score_items(items: pd.DataFrame) -> Scores:
     holes = answered.loc[(answered["group"] == "ALL") & (answered["answered"] < answered["n_items"])]
     notes = []
     for (benchmark, language), part in holes.groupby(["benchmark", "language"]):
-        shown = ", ".join(
-            f"{m} {a} of {n}" for m, a, n in part[["model", "answered", "n_items"]].head(3).to_numpy()
-        )
+        rows_of = part[["model", "answered", "n_items"]].to_numpy()
+        shown = first_few(f"{m} {a} of {n}" for m, a, n in rows_of)
         notes.append(
             f"{benchmark}@{language}: {len(part)} models did not answer every item, so accuracies are over "
-            f"different items ({shown}{', ...' if len(part) > 3 else ''})."
+            f"different items ({shown})."
         )
     return Scores(table, counts, observed, tuple(notes))
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.runner import Study
+from maskedadv.words import numbers
 
 _STRENGTH = {"robust": "Robust", "marginal": "Marginal", "null": "No"}
 
 
 def number(value: float, digits: int = 3) -> str:
     """Fixed decimals, or NA; never a negative zero."""
-    return "NA" if not np.isfinite(value) else f"{value:z.{digits}f}"
+    return numbers.number(value, digits, numbers.STUDY)
 
 
 def p_text(p: float) -> str:
@@ -54,7 +55,7 @@ def _headline(pairing: Pairing, evidence: str) -> str:
 
 
 def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) -> list[str]:
-    level = f"{100 * study.settings.level:g}%"
+    level = numbers.level_text(study.settings.level)
     sentences = [
         f"Over {main['n_models']:.0f} models, the proxy adds {number(main['delta_r2'])} to the share of "
         f"variance explained ({number(main['r2_base'])} to {number(main['r2_ext'])}; "

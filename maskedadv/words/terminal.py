@@ -82,27 +82,6 @@ def format_table(
     return "\n".join(lines)
 
 
-def number(value: float, digits: int = 2) -> str:
-    """A number for a table; a dash where there is none, a real minus never."""
-    if value is None or math.isnan(value):
-        return "-"
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    text = f"{value:.{digits}f}"
-    return text[1:] if text.startswith("-") and float(text) == 0 else text
-
-
-def probability(value: float) -> str:
-    """A probability to three digits that never rounds to an impossible 0 or 1."""
-    if math.isnan(value):
-        return "-"
-    if value >= 0.9995:
-        return ">.999"
-    if value < 0.0005:
-        return "<.001"
-    return f"{value:.3f}"[1:]
-
-
 def to_json(value: Any) -> str:
     """JSON that any reader accepts: NaN becomes null, infinities become text."""
     return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)

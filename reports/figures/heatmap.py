@@ -18,6 +18,7 @@ from maskedadv.reports.theme import (
     labels,
     theme_maskedadv,
 )
+from maskedadv.words.numbers import signed
 
 
 def gap_heatmap(
@@ -75,7 +76,7 @@ def gap_heatmap(
     if len(unknown):
         figure += p9.geom_text(label="×", data=unknown, color=MUTED, size=8)
     if numbers:
-        data["_text"] = [f"{v:.2f}".replace("-", "−") if np.isfinite(v) else "" for v in data["estimate"]]
+        data["_text"] = [signed(v) if np.isfinite(v) else "" for v in data["estimate"]]
         for part, weight in ((data[clear], "bold"), (data[~clear & data["estimate"].notna()], "normal")):
             if len(part):
                 figure += p9.geom_text(

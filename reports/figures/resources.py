@@ -11,7 +11,7 @@ import plotnine as p9
 
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, gap_panels, known
 from maskedadv.reports.theme import INK, MUTED, PAPER, axis_number, label, theme_maskedadv
-from maskedadv.reports.words import p_value, signed
+from maskedadv.words.numbers import p_value, signed
 
 _LANES = 0.74  # share of the distance between two levels that their locales are spread over
 _MOST_IN_A_LEVEL = 14

@@ -23,12 +23,12 @@ from maskedadv.errors import (
     MissingColumn,
     MissingId,
 )
+from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.importers.labels import choose_subset
 from maskedadv.scoring.importers.mapping import subset_label
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.items.keys import KEYS, read_keys
 from maskedadv.scoring.items.tables import find_files, read_rows
-from maskedadv.scoring.launch.store import write_whole
 
 _HALF = re.compile("[\ud800-\udfff]")
 NOT_LABELLED = "not labelled CA or CS"

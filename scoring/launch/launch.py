@@ -17,11 +17,11 @@ from typing import Any
 from urllib.parse import quote
 
 from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing
+from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.endpoints.secrets import hide_of
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.launch.devices import Slot, is_spoilt
 from maskedadv.scoring.launch.plan import Unit
-from maskedadv.scoring.launch.store import write_whole
 from maskedadv.scoring.launch.work import keeping
 from maskedadv.scoring.models.settings import HfSettings
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.importers.outcomes import from_choice, from_logprobs
 from maskedadv.scoring.items.items import Item
 
@@ -113,18 +113,6 @@ def write_table(path: Path, table: pa.Table) -> None:
     """Write a response table whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda partial: pyarrow.parquet.write_table(table, partial))
-
-
-def write_whole(path: Path, write: Any) -> None:
-    """Let `write` write under a temporary name beside `path`, bring it to disk, and rename it."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.partial")
-    try:
-        write(partial)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read_answers(path: Path, fingerprint: Mapping[str, Any], n_items: int) -> pa.Table | None:

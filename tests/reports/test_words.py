@@ -7,7 +7,8 @@ import math
 import pytest
 
 from maskedadv.reports.captions import _survival
-from maskedadv.reports.words import chance, interval_text, p_value, percent, signed, verdict
+from maskedadv.reports.words import verdict
+from maskedadv.words.numbers import chance, interval_text, p_value, percent, signed
 
 
 def _gap(estimate: float, half: float = 0.2) -> dict[str, float]:

@@ -34,7 +34,7 @@ def test_defaults_and_paths_relative_to_the_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("", "no \\[\\[pairing\\]\\]"),
-        ("x = ", "not valid TOML"),
+        ("x = ", "is not TOML"),
         ("pairings = 1\n" + GOOD, "unknown key 'pairings'; known are"),
         (GOOD + 'contols = ["a"]', "pairing 1: unknown key 'contols'"),
         (GOOD.replace('"sv"', "1"), "language must be text, not 1"),

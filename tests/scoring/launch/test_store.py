@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import maskedadv
+from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.store import (
     Answer,
@@ -18,7 +19,6 @@ from maskedadv.scoring.launch.store import (
     table_of,
     write_answers,
     write_table,
-    write_whole,
 )
 
 KEY = {"model": "org/m", "language": "en", "set": "s", "revision": "1"}

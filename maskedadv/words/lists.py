@@ -1,0 +1,19 @@
+"""Lists in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def first_few(texts: Iterable[str], most: int = 3, count: int | None = None) -> str:
+    """`a, b, c, ...`: the first of many, and whether there are more.
+
+    Parameters
+    ----------
+    texts
+        All of them, or at least the first `most`.
+    count
+        How many there are in all, where `texts` does not hold every one.
+    """
+    listed = list(texts)
+    return ", ".join(listed[:most]) + (", ..." if (len(listed) if count is None else count) > most else "")
