@@ -32,6 +32,13 @@ def inputs(function: Any) -> Any:
             metavar="NAME=COLUMN",
             help="Another name of item, language, subset, question, options, answer or country; repeatable.",
         ),
+        click.option(
+            "--label",
+            "labels",
+            multiple=True,
+            metavar="VALUE=CA|CS",
+            help="What a value of the subset's column means; repeatable.",
+        ),
         click.option("--key", help="How answers are keyed: letter, from-0, from-1 or text."),
         click.option("--country", help="Country of the locale cue of all CS items, such as CN."),
         click.option(
@@ -60,29 +67,32 @@ def sources() -> None:
 
 @command.command("check")
 @inputs
+@click.option("--pivot", default="en", show_default=True, help="Language that all items should be asked in.")
 @click.option("--limit", default=10, show_default=True, help="Problems listed of each kind; 0 for all.")
 @json_option
-def check(limit: int, as_json: bool, **options: Any) -> None:
+def check(limit: int, pivot: str, as_json: bool, **options: Any) -> None:
     """Count the items in PATHS (files or folders), and list what is wrong with them.
 
-    Problems of one item: no right option, empty or equal options, hidden characters. Between languages:
-    another right option than in the others, an item without a counterpart.
+    Problems of one item: no right option, empty or equal options, hidden characters, damaged text. Between
+    languages: another right option than in the others, an item without a counterpart.
 
-    Leaves with exit code 2 if an item cannot be asked, which maskedadv score refuses, too; what differs
-    between languages is only told.
+    Leaves with exit code 2 if an item cannot be asked, which maskedadv score refuses, too, or if there is
+    none; what differs between languages, or may be meant, is only told.
     """
-    from maskedadv.scoring.items.items import BETWEEN, check_items
+    from maskedadv.scoring.items.items import TOLD, check_items
 
-    found = _read(**options)
-    problems = check_items(found.items)
-    code = 2 if any(p.kind not in BETWEEN for p in problems) else 0
+    found = _read(drop_bad=True, **options)
+    problems = [*found.problems, *check_items(found.items, pivot)]
+    code = 2 if not found.items or any(p.kind not in TOLD for p in problems) else 0
     if as_json:
         click.echo(to_json(_report(found, problems)))
         sys.exit(code)
     click.echo(_counts(found.items))
     for reason, count in found.dropped.items():
         click.echo(f"{count:,} rows left out: {reason}.", err=True)
-    if not problems:
+    if not found.items:
+        click.echo("\nNo item is left to ask.")
+    elif not problems:
         click.echo("\nNo problem found.")
     for kind, number in Counter(p.kind for p in problems).items():
         click.echo(f"\n{kind}: {number:,}")
@@ -99,6 +109,7 @@ def check(limit: int, as_json: bool, **options: Any) -> None:
 @inputs
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write, .jsonl.")
 @click.option("--clean", "cleaned", is_flag=True, help="Remove hidden characters; line ends become one kind.")
+@click.option("--drop-bad", is_flag=True, help="Leave out rows that cannot be read, and count them.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> None:
     """Write the items in PATHS as JSON lines in the project's own schema."""
@@ -119,13 +130,26 @@ def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> Non
 
 
 def _read(
-    paths: tuple[Path, ...], source: str, subset_from: Path | None, columns: tuple[str, ...], **options: Any
+    paths: tuple[Path, ...],
+    source: str,
+    subset_from: Path | None,
+    columns: tuple[str, ...],
+    labels: tuple[str, ...],
+    **options: Any,
 ) -> ItemSet:
     from maskedadv.scoring.importers.labels import read_labels
     from maskedadv.scoring.items.sources import read_items
 
-    labels = read_labels(subset_from) if subset_from is not None else None
-    return read_items(paths, source, labels=labels, columns=parse_columns(columns), **options)
+    if bad := [text for text in labels if "=" not in text]:
+        raise click.UsageError(f"--label {bad[0]}: write VALUE=CA or VALUE=CS.")
+    return read_items(
+        paths,
+        source,
+        labels=read_labels(subset_from) if subset_from is not None else None,
+        columns=parse_columns(columns),
+        meanings={value: label for value, _, label in (text.rpartition("=") for text in labels)},
+        **options,
+    )
 
 
 def parse_columns(columns: tuple[str, ...]) -> dict[str, str]:

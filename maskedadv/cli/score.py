@@ -40,7 +40,7 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
     estimates = [estimate_unit(unit, output) for unit in _units(**options)]
     if as_json:
         click.echo(to_json([e.__dict__ for e in estimates]))
-        return
+        sys.exit(1 if any(e.problem for e in estimates) else 0)
     rows = [
         [e.model, e.size, f"{e.pieces_done} of {e.pieces}", f"{e.items:,}", f"{e.tokens:,}", e.cost]
         for e in estimates
@@ -55,6 +55,7 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
     for e in estimates:
         if e.problem:
             click.echo(f"{e.model}: {clean(e.problem)}", err=True)
+    sys.exit(1 if any(e.problem for e in estimates) else 0)
 
 
 @command.command("run")
@@ -162,7 +163,7 @@ def _units(
         name = path.resolve().name.split(".")[0]
         if name in sets:
             raise BadSetting(f"two item files are called {name}; rename one, sets are known by their names.")
-        found = read_items([path])
+        found = read_items([path], drop_bad=drop_bad)
         kept, dropped = askable(
             [x for x in found.items if not languages or x.language in languages], drop=drop_bad
         )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from maskedadv.errors import BadItem
+from maskedadv.scoring.items.texts import (
+    as_read,
+    clean_text,
+    entities_in,
+    hidden_in,
+    misread_in,
+    without_width_in,
+)
 
 MAX_OPTIONS = 10
-# Direction marks, byte-order mark, control characters: invisible to the reader, not to the tokenizer.
-_HIDDEN = frozenset("\ufeff\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") | {
-    chr(k) for k in (*range(32), *range(127, 160)) if chr(k) not in "\n\t"
-}
-
 # Problems that make an item impossible to ask ...
 NO_ANSWER = "no right option"
 EMPTY_QUESTION = "empty question"
@@ -25,11 +26,21 @@ EQUAL_OPTIONS = "two equal options"
 TOO_FEW = "fewer than 2 options"
 TOO_MANY = f"more than {MAX_OPTIONS} options"
 HIDDEN = "hidden characters"
-# ... and problems between the languages of one item.
+DAMAGED = "damaged text (U+FFFD)"
+UNREADABLE = "a row that cannot be read"
+# ... problems between the languages of one item ...
 KEYS_DIFFER = "right option differs between languages"
 OPTIONS_DIFFER = "number of options differs between languages"
 NO_COUNTERPART = "asked in one language only"
-BETWEEN = frozenset({KEYS_DIFFER, OPTIONS_DIFFER, NO_COUNTERPART})
+NO_PIVOT = "not asked in the pivot language"
+BETWEEN = frozenset({KEYS_DIFFER, OPTIONS_DIFFER, NO_COUNTERPART, NO_PIVOT})
+# ... and what looks wrong and may be meant.
+ENTITIES = "HTML entities"
+NO_WIDTH = "characters of no width"
+MISREAD = "text read in a wrong encoding"
+ASKED_TWICE = "the same question under two ids"
+MIXED_KEYS = "answers keyed in another way than most"
+TOLD = BETWEEN | {ENTITIES, NO_WIDTH, MISREAD, ASKED_TWICE, MIXED_KEYS}
 
 
 @dataclass(frozen=True)
@@ -78,15 +89,10 @@ class Problem:
     where: str
 
 
-def check_items(items: Sequence[Item]) -> list[Problem]:
-    """All problems of the items: those of one row first, then those between languages."""
-    return [p for item in items for p in _own_problems(item)] + _between_languages(items)
-
-
-def clean_text(text: str) -> str:
-    """The text without hidden characters, line ends as single newlines, blanks at its ends cut."""
-    text = re.sub("\r\n|[\r\v\f\x85]", "\n", text)
-    return "".join(c for c in text if c not in _HIDDEN).strip()
+def check_items(items: Sequence[Item], pivot: str = "en") -> list[Problem]:
+    """All problems of the items: those of one row first, then those between languages and between items."""
+    own = [p for item in items for p in (*_own_problems(item), *_oddities(item))]
+    return [*own, *_between_languages(items, pivot), *_asked_twice(items)]
 
 
 def clean(item: Item) -> Item:
@@ -149,16 +155,42 @@ def _own_problems(item: Item) -> list[Problem]:
         found.append((TOO_MANY, str(len(item.options))))
     if empty := [k + 1 for k, option in enumerate(item.options) if not option.strip()]:
         found.append((EMPTY_OPTION, f"option {empty[0]}"))
-    texts = Counter(unicodedata.normalize("NFC", option).strip() for option in item.options)
+    texts = Counter(as_read(option) for option in item.options)
     if equal := [text for text, count in texts.items() if count > 1 and text]:
         found.append((EQUAL_OPTIONS, repr(equal[0])))
-    if hidden := sorted({c for text in (item.question, *item.options) for c in text if c in _HIDDEN}):
-        names = ", ".join(f"U+{ord(c):04X}" for c in hidden)
-        found.append((HIDDEN, names))
+    texts_of = (item.question, *item.options)
+    if hidden := set[str]().union(*map(hidden_in, texts_of)):
+        found.append((HIDDEN, _names(hidden)))
+    if any("\ufffd" in text for text in texts_of):
+        found.append((DAMAGED, ""))
     return [Problem(kind, item.item, item.language, detail, item.where) for kind, detail in found]
 
 
-def _between_languages(items: Sequence[Item]) -> list[Problem]:
+def _oddities(item: Item) -> list[Problem]:
+    """What looks wrong in one item and may be meant, so that it is told and not refused."""
+    texts = (item.question, *item.options)
+    found = []
+    if odd := [e for text in texts for e in entities_in(text)]:
+        found.append((ENTITIES, odd[0]))
+    if unseen := set[str]().union(*map(without_width_in, texts)):
+        found.append((NO_WIDTH, _names(unseen)))
+    if odd := [e for text in texts for e in misread_in(text)]:
+        found.append((MISREAD, repr(odd[0])))
+    return [Problem(kind, item.item, item.language, detail, item.where) for kind, detail in found]
+
+
+def _asked_twice(items: Sequence[Item]) -> list[Problem]:
+    """Items of one language with the same question and options, in whatever order."""
+    first: dict[tuple[str, str, tuple[str, ...]], Item] = {}
+    found = []
+    for x in items:
+        key = (x.language, as_read(x.question), tuple(sorted(map(as_read, x.options))))
+        if (other := first.setdefault(key, x)).item != x.item:
+            found.append(Problem(ASKED_TWICE, x.item, x.language, f"as {other.item}", x.where))
+    return found
+
+
+def _between_languages(items: Sequence[Item], pivot: str) -> list[Problem]:
     found = []
     by_id: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -175,9 +207,16 @@ def _between_languages(items: Sequence[Item]) -> list[Problem]:
         if len({len(v.options) for v in versions}) > 1:
             counts = ", ".join(f"{v.language} {len(v.options)}" for v in versions)
             found.append(Problem(OPTIONS_DIFFER, name, "", counts, where))
-        if len({v.language for v in versions}) == 1:
+        languages = {v.language for v in versions}
+        if pivot not in languages:
+            found.append(Problem(NO_PIVOT, name, "", f"only {', '.join(sorted(languages))}", where))
+        elif len(languages) == 1:
             found.append(Problem(NO_COUNTERPART, name, versions[0].language, "", where))
     return found
+
+
+def _names(characters: Iterable[str]) -> str:
+    return ", ".join(f"U+{ord(c):04X}" for c in sorted(characters))
 
 
 def _letter(answer: int | None) -> str:

@@ -20,6 +20,7 @@ def read_keys(
     kind: str,
     columns: Sequence[Sequence[str]],
     places: Sequence[str],
+    wrong: dict[int, str] | None = None,
 ) -> list[int | None]:
     """Position of the right option of every row, counted from 0; None where the answer is empty.
 
@@ -36,6 +37,8 @@ def read_keys(
         Names of the options' columns, for the kind "column".
     places
         Where each row is, for messages.
+    wrong
+        Filled with rows whose answer names no option, or several, and why; None refuses them.
 
     Raises
     ------
@@ -46,10 +49,12 @@ def read_keys(
     """
     texts = [_single(answer) for answer in answers]
     several = [k for k, text in enumerate(texts) if text is None]
-    if several:
+    if wrong is not None:
+        wrong.update({k: f"several right options: {answers[k]!r}" for k in several})
+    elif several:
         raise BadItem(
             f"{len(several)} rows have several right options ({_rows(several, answers, places)}); "
-            "an item has one."
+            "an item has one. Mend them, or leave them out with --drop-bad."
         )
     given = [text or "" for text in texts]
     kind_of = _guess(given, options, places) if kind == "auto" else [kind] * len(given)
@@ -57,13 +62,26 @@ def read_keys(
         _position(text, own, one, names) if text else None
         for text, own, one, names in zip(given, options, kind_of, columns, strict=True)
     ]
-    wrong = [k for k, text in enumerate(given) if text and out[k] is None]
-    if wrong:
+    none = [k for k, text in enumerate(given) if text and out[k] is None]
+    if wrong is not None:
+        wrong.update({k: f"the answer {answers[k]!r} names no option" for k in none})
+    elif none:
         raise BadItem(
-            f"{len(wrong)} rows have an answer that names none of their options "
-            f"({_rows(wrong, answers, places)}); answers are read as {kind}."
+            f"{len(none)} rows have an answer that names none of their options "
+            f"({_rows(none, answers, places)}); answers are read as {kind}. Mend them, or leave them out "
+            "with --drop-bad."
         )
     return out
+
+
+def kind_of_key(answer: Any) -> str:
+    """What an answer looks like: a letter, a number, or a text; '' where there is none."""
+    text = _single(answer)
+    if not text:
+        return ""
+    if re.fullmatch(r"[A-Za-z]", text):
+        return "letter"
+    return "number" if re.fullmatch(r"\d{1,2}", text) else "text"
 
 
 def _single(answer: Any) -> str | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,32 +12,34 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from maskedadv.errors import (
-    BadItem,
-    BadSetting,
-    DuplicateRows,
-    EmptyTable,
-    ItemInBothSubsets,
-    MissingColumn,
-    MissingId,
-)
+from maskedadv.errors import BadItem, BadSetting, DuplicateRows, EmptyTable, ItemInBothSubsets
 from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.importers.labels import choose_subset
-from maskedadv.scoring.importers.mapping import subset_label
-from maskedadv.scoring.items.items import Item
-from maskedadv.scoring.items.keys import KEYS, read_keys
+from maskedadv.scoring.items.items import MIXED_KEYS, UNREADABLE, Item, Problem
+from maskedadv.scoring.items.keys import KEYS, kind_of_key, read_keys
+from maskedadv.scoring.items.rows import (
+    asked_text,
+    column_of,
+    country_of,
+    extra_of,
+    filled,
+    id_of,
+    label_of,
+    language_of,
+    options_of,
+)
 from maskedadv.scoring.items.tables import find_files, read_rows
 
-_HALF = re.compile("[\ud800-\udfff]")
 NOT_LABELLED = "not labelled CA or CS"
 
 
 @dataclass(frozen=True)
 class ItemSet:
-    """The items that were read, and how many rows were left out, by reason."""
+    """The items that were read, how many rows were left out by reason, and what is odd about rows."""
 
     items: tuple[Item, ...]
     dropped: Mapping[str, int]
+    problems: tuple[Problem, ...] = ()
 
 
 def source_names() -> dict[str, str]:
@@ -57,6 +57,8 @@ def read_items(
     country: str | None = None,
     key: str | None = None,
     columns: Mapping[str, str] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    drop_bad: bool = False,
 ) -> ItemSet:
     """Read items from JSON lines, CSV, Parquet or Arrow files, or folders of them.
 
@@ -72,7 +74,12 @@ def read_items(
         How answers are keyed: letter, from-0, from-1, text, or auto, which decides over all rows. Only
         where the source does not say.
     columns
-        Other names of item, language, subset, question, options, answer, country.
+        Other names of item, language, subset, question, options, answer, country. The first two and the last
+        may be made of several: "{file}/{id}"; besides the columns there are {row}, {file} and {folder}.
+    meanings
+        CA, CS or '' by what the subset's column holds.
+    drop_bad
+        Whether rows that cannot be read are left out, counted and told, rather than refused.
 
     Raises
     ------
@@ -81,27 +88,45 @@ def read_items(
         An answer that names no option, or several, or may name one of two.
     DuplicateRows, ItemInBothSubsets
     """
-    spec = _spec(source, columns or {})
+    spec = _spec(source, columns or {}, meanings or {})
     if key is not None and key not in KEYS:
         raise BadSetting(f"{key!r} is no kind of key; give one of {', '.join(KEYS)}.")
-    own, rows = [], []
+    read, bad = [], []
     for path in find_files(list(paths)):
-        for n, (where, row) in enumerate(read_rows(path)):
-            own.append(row)
-            rows.append((where, {**row, "row": str(n), "file": path.stem, "folder": path.parent.name}))
-    if not rows:
+        for n, (where, own) in enumerate(read_rows(path)):
+            row = {**own, "row": str(n), "file": path.stem, "folder": path.parent.name}
+            try:
+                texts, layout = options_of(row, spec, where)
+                question = "\n".join(t for c in spec["question"] if (t := asked_text(row.get(c), where)))
+            except BadItem as error:
+                if not drop_bad:
+                    raise
+                bad.append(_unreadable(row, spec, str(error), where))
+                continue
+            answer = column_of(row, spec["answer"], where)
+            read.append(_Read(where, own, row, question, texts, layout, answer))
+    if not read and not bad:
         raise EmptyTable("the item files hold no rows.")
-    places = [where for where, _ in rows]
-    options = [_options(row, spec, where) for where, row in rows]
-    answers = [_column(row, spec["answer"], where) for where, row in rows]
     kind = key if key is not None and spec["key"] == "auto" else spec["key"]
-    names = [tuple(layout) for layout in spec["options"]]
-    keys = read_keys(answers, [texts for texts, _ in options], kind, [names[k] for _, k in options], places)
-    dropped: Counter[str] = Counter()
+    wrong: dict[int, str] = {}
+    keys = read_keys(
+        [r.answer for r in read],
+        [r.options for r in read],
+        kind,
+        [tuple(spec["options"][r.layout]) for r in read],
+        [r.where for r in read],
+        wrong if drop_bad else None,
+    )
+    bad += [_unreadable(read[k].row, spec, reason, read[k].where) for k, reason in wrong.items()]
+    dropped: Counter[str] = Counter({UNREADABLE: len(bad)} if bad else {})
     items = []
-    for (where, row), (texts, layout), answer, given in zip(rows, options, keys, own, strict=True):
-        name = _filled(spec["item"], row, where, "item")
-        label = choose_subset(_label(row, spec, where), name, labels, subset or spec.get("default_subset"))
+    for k, (r, right) in enumerate(zip(read, keys, strict=True)):
+        if k in wrong:
+            continue
+        name = filled(spec["item"], r.row, r.where, "item")
+        label = choose_subset(
+            label_of(r.row, spec, r.where), name, labels, subset or spec.get("default_subset")
+        )
         if not label:
             dropped[NOT_LABELLED] += 1
             continue
@@ -109,17 +134,46 @@ def read_items(
             Item(
                 name,
                 label,
-                language or _language(row, spec, where),
-                "\n".join(t for c in spec["question"] if (t := _asked(row.get(c), where))),
-                texts,
-                answer,
-                country if country is not None else _country(row, spec),
-                _extra(given, row, spec, layout),
-                where,
+                language or language_of(r.row, spec, r.where),
+                r.question,
+                r.options,
+                right,
+                country if country is not None else country_of(r.row, spec),
+                extra_of(r.own, r.row, spec, r.layout),
+                r.where,
             )
         )
     refuse_repeats(items)
-    return ItemSet(tuple(items), dict(dropped))
+    odd = _mixed_keys(read, spec) if kind == "auto" else []
+    return ItemSet(tuple(items), dict(dropped), (*bad, *odd))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A row whose texts were read: as the file gives it, and with its place among the files."""
+
+    where: str
+    own: Mapping[str, Any]
+    row: Mapping[str, Any]
+    question: str
+    options: tuple[str, ...]
+    layout: int
+    answer: Any
+
+
+def _unreadable(row: Mapping[str, Any], spec: Mapping[str, Any], reason: str, where: str) -> Problem:
+    return Problem(UNREADABLE, id_of(row, spec), "", reason.removeprefix(f"{where}: ").rstrip("."), where)
+
+
+def _mixed_keys(read: Sequence[_Read], spec: Mapping[str, Any]) -> list[Problem]:
+    """Rows whose answer is keyed in another way than most: two sets in one file, or a slip."""
+    kinds = [kind_of_key(r.answer) for r in read]
+    common = Counter(kind for kind in kinds if kind).most_common(1)
+    return [
+        Problem(MIXED_KEYS, id_of(r.row, spec), "", f"{r.answer!r}; most are a {common[0][0]}", r.where)
+        for r, kind in zip(read, kinds, strict=True)
+        if kind and kind != common[0][0]
+    ]
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
@@ -162,130 +216,14 @@ def refuse_repeats(items: Sequence[Item]) -> None:
         )
 
 
-def _options(row: Mapping[str, Any], spec: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], int]:
-    """The options' texts, and which of the source's layouts they came in."""
-    for k, layout in enumerate(spec["options"]):
-        present = [name for name in layout if name in row]
-        if not present or (len(layout) > 2 and len(present) < 2):
-            continue
-        value = row[present[0]]
-        if len(layout) == 1:
-            return _listed(value, where), k
-        texts = [_asked(row[name], where) for name in present]
-        while spec.get("fewer_options") and texts and not texts[-1]:
-            texts.pop()
-        return tuple(texts), k
-    expected = " or ".join(", ".join(layout[:4]) for layout in spec["options"])
-    raise MissingColumn(f"{where}: no options; expected the columns {expected}. There are {_columns(row)}.")
-
-
-def _listed(value: Any, where: str) -> tuple[str, ...]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = None
-    if not isinstance(value, list):
-        raise BadItem(f'{where}: the options are no list; write them as ["one", "two", ...].')
-    return tuple(_asked(option, where) for option in value)
-
-
-def _asked(value: Any, where: str) -> str:
-    """A text that will be part of a prompt."""
-    if isinstance(value, dict | list):
-        raise BadItem(f"{where}: a question or an option is a text, not {_text(value)[:60]}.")
-    text = _text(value)
-    if _HALF.search(text):
-        raise BadItem(f"{where}: a question or an option holds half of a character (a lone surrogate).")
-    return text
-
-
-def _label(row: Mapping[str, Any], spec: Mapping[str, Any], where: str) -> str | None:
-    for name in spec.get("subset", []):
-        if name in row:
-            raw = _text(row[name]).strip()
-            return subset_label(spec.get("subsets", {}).get(raw.lower(), raw), where, "the item file")
-    return None
-
-
-def _language(row: Mapping[str, Any], spec: Mapping[str, Any], where: str) -> str:
-    raw = _filled(spec["language"], row, where, "language")
-    if "languages_like" not in spec:
-        return raw
-    known = _language_codes(spec["languages_like"])
-    code = known.get(raw, known.get(raw.lower(), ""))
-    if not code:
-        raise BadItem(f"{where}: {raw!r} is no language of this set; give its code with --language.")
-    return code
-
-
-def _country(row: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
-    return next((text for template in spec.get("country", []) if (text := _fill(template, row))), "")
-
-
-def _extra(
-    given: Mapping[str, Any], row: Mapping[str, Any], spec: Mapping[str, Any], layout: int
-) -> dict[str, str]:
-    """Further columns, as the file gives them: all that were not read as a part of the item."""
-    wanted = spec.get("extra", [])
-    if wanted == ["*"]:
-        taken = {spec["answer"], *spec["question"], *spec["options"][layout]}
-        taken |= {next((name for name in spec.get("subset", []) if name in row), "")}
-        for key in ("item", "language", "country"):
-            used = next((t for t in spec.get(key, []) if _fill(t, row)), "")
-            taken |= {*_names([used]), *_names(spec.get(key, [])[:1])}
-        wanted = [name for name in given if name not in taken]
-    return {name: _text(given.get(name)) for name in wanted if name in given}
-
-
-def _filled(templates: Sequence[str], row: Mapping[str, Any], where: str, what: str) -> str:
-    for template in templates:
-        if filled := _fill(template, row):
-            return filled
-    if not any(name in row for name in _names(templates)):
-        raise MissingColumn(
-            f"{where}: no {what}; expected the column {' or '.join(_names(templates))}. "
-            f"There are {_columns(row)}."
-        )
-    raise MissingId(f"{where}: the {what} is empty; every row needs one.")
-
-
-def _fill(template: str, row: Mapping[str, Any]) -> str:
-    """The template with its columns' values; '' where one of them is missing or empty."""
-    values = {name: _text(row.get(name)) for name in _names([template])}
-    return template.format(**values) if all(values.values()) else ""
-
-
-def _names(templates: Sequence[str]) -> list[str]:
-    return [part.split("}")[0] for template in templates for part in template.split("{")[1:]]
-
-
-def _column(row: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in row:
-        raise MissingColumn(f"{where}: no column {name!r} with the right option. There are {_columns(row)}.")
-    return row[name]
-
-
-def _columns(row: Mapping[str, Any]) -> str:
-    return ", ".join(repr(k) for k in row if k not in {"row", "file", "folder"}) or "none"
-
-
-def _text(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
-
-
-def _spec(source: str, columns: Mapping[str, str]) -> dict[str, Any]:
+def _spec(source: str, columns: Mapping[str, str], meanings: Mapping[str, str]) -> dict[str, Any]:
     known = _sources()
     if source not in known:
         raise BadSetting(f"there is no source {source!r}; known: {', '.join(known)}.")
     spec = dict(known[source])
     for key, name in columns.items():
         if key in {"item", "language", "country"}:
-            spec[key] = ["{" + name + "}"]
+            spec[key] = [name if "{" in name else "{" + name + "}"]
         elif key in {"subset", "question"}:
             spec[key] = [name]
         elif key == "options":
@@ -296,17 +234,12 @@ def _spec(source: str, columns: Mapping[str, str]) -> dict[str, Any]:
             raise BadSetting(
                 f"{key!r} is no part of an item: item, language, subset, question, options, answer, country."
             )
+    if odd := [text for text, label in meanings.items() if label not in {"CA", "CS", ""}]:
+        raise BadSetting(f"the label {odd[0]!r} means CA or CS (or nothing: ''), not {meanings[odd[0]]!r}.")
+    spec["subsets"] = {**spec.get("subsets", {}), **{text.lower(): label for text, label in meanings.items()}}
     return spec
 
 
 @cache
 def _sources() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def _language_codes(task: str) -> dict[str, str]:
-    """Names of languages as a set writes them, from the table that the log importer uses as well."""
-    text = (Path(__file__).parents[1] / "importers" / "lm_eval_tasks.toml").read_text(encoding="utf-8")
-    found = [t["languages"] for t in tomllib.loads(text)["task"] if t["pattern"].startswith(f"{task}_")]
-    return {**found[0], **{code: code for code in found[0].values()}}

@@ -157,7 +157,7 @@ def test_two_to_ten_options(tmp_path: Path) -> None:
 )
 def test_items_that_cannot_be_asked_are_named(tmp_path: Path, change: dict[str, Any], kind: str) -> None:
     items = read(tmp_path, row(), row(item="q2", **change))
-    assert [p.kind for p in check_items(items) if p.kind not in it.BETWEEN] == [kind]
+    assert [p.kind for p in check_items(items) if p.kind not in it.TOLD] == [kind]
     with pytest.raises(BadItem, match=rf"1 with {kind} \(.*row 2: item 'q2'"):
         askable(items)
     kept, dropped = askable(items, drop=True)
@@ -190,9 +190,9 @@ def test_between_languages(tmp_path: Path) -> None:
         row(),
         row(language="zh", answer="C"),
         row(language="fr"),
-        row(item="q2"),
-        row(item="q3"),
-        row(item="q3", language="fr", options=["one", "two"], answer="B"),
+        row(item="q2", question="Who?"),
+        row(item="q3", question="Where?"),
+        row(item="q3", question="Where?", language="fr", options=["one", "two"], answer="B"),
     )
     found = {(p.kind, p.item): p.detail for p in check_items(items)}
     assert found == {
