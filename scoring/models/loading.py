@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import transformers
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
+from transformers.utils import is_protobuf_available
 
 from maskedadv.errors import UnusableModel
 from maskedadv.scoring.models.devices import choose_device, choose_dtype
@@ -24,6 +25,7 @@ from maskedadv.scoring.models.settings import HfSettings
 _COMPUTED = re.compile(
     r"inv_freq$|(cos|sin)_cached$|position_ids$|masked_bias$|(attn|attention)\.bias$|\.version$|_extra_state$"
 )
+_WITHOUT_PROTOBUF = re.compile("protobuf|Error parsing line")
 # Parts beside the language model: other senses, and layers that draft several tokens ahead.
 _BESIDE = re.compile(
     r"(^|\.)(vision|visual|image|audio|speech|video|multi_?modal|mm_|embed_vision|embed_audio|mtp|nextn)"
@@ -138,8 +140,10 @@ def load_codec(settings: HfSettings, model_type: str) -> Codec:
             f"the tokenizer of {settings.path} needs a package that is not here ({first_line(error)})."
         ) from error
     except Exception as error:  # damaged files fail in any way
+        unread = not is_protobuf_available() and _WITHOUT_PROTOBUF.search(str(error))
+        mend = " It is a tokenizer.model; install with: pip install protobuf." if unread else ""
         raise UnusableModel(
-            f"the tokenizer of {settings.path} cannot be loaded ({first_line(error)})."
+            f"the tokenizer of {settings.path} cannot be loaded ({first_line(error)}).{mend}"
         ) from error
     # The library drops the setting where it takes the tokenizer's own file as it is.
     return codec_of(tokenizer, model_type, adds_begin=said.get("add_bos_token") is True)

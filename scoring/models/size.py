@@ -10,9 +10,10 @@ from typing import Any
 import torch
 import transformers
 
+from maskedadv.errors import UnusableModel
 from maskedadv.scoring.launch.plan import Piece
 from maskedadv.scoring.models.devices import choose_device, choose_dtype
-from maskedadv.scoring.models.loading import load_codec, load_config
+from maskedadv.scoring.models.loading import first_line, load_codec, load_config
 from maskedadv.scoring.models.settings import HfSettings
 
 # What configurations call the number of experts, and how many of them a token passes.
@@ -42,11 +43,20 @@ class Size:
 
 
 def count_parameters(config: Any, *, trust_remote_code: bool = False) -> tuple[int, int]:
-    """Parameters of a model, all and active ones, from its configuration alone."""
-    with torch.device("meta"):
-        model: Any = transformers.AutoModelForCausalLM.from_config(
-            config, trust_remote_code=trust_remote_code
-        )
+    """Parameters of a model, all and active ones, from its configuration alone.
+
+    Raises
+    ------
+    UnusableModel
+        It is no causal language model.
+    """
+    try:
+        with torch.device("meta"):
+            model: Any = transformers.AutoModelForCausalLM.from_config(
+                config, trust_remote_code=trust_remote_code
+            )
+    except ValueError as error:  # whose further lines list all models that are
+        raise UnusableModel(f"it is no causal language model ({first_line(error)}).") from error
     sizes = {name: p.numel() for name, p in model.named_parameters()}
     ends = {id(m.weight): m.weight.numel() for m in _ends(model)}
     experts = sum(n for name, n in sizes.items() if ".experts." in name)

@@ -151,3 +151,52 @@ def test_the_published_tokenizer_of_deepseek(tmp_path: Path, kind: str, model_ty
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
     (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
     assert load_codec(HfSettings(str(tmp_path)), model_type).start == (0,)
+
+
+@pytest.fixture
+def sentencepiece_folder(tmp_path: Path) -> HfSettings:
+    """A model that comes with a tokenizer.model only."""
+    from tests.scoring.models.test_encode import trained
+
+    (tmp_path / "tokenizer.model").write_bytes(trained(add_dummy_prefix=True))
+    config = {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "add_bos_token": True, "legacy": False}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    return HfSettings(str(tmp_path))
+
+
+def test_a_tokenizer_model_is_read(sentencepiece_folder: HfSettings) -> None:
+    pytest.importorskip("google.protobuf")
+    from maskedadv.scoring.models.encode import encode
+    from maskedadv.scoring.models.loading import load_codec
+    from tests.scoring.models.test_encode import all_prompts
+
+    codec = load_codec(sentencepiece_folder, "llama")
+    assert codec.start == (1,)
+    assert {e.reason for e in encode(all_prompts(), codec)} == {""}
+
+
+def test_a_tokenizer_model_without_protobuf_names_the_mend(
+    sentencepiece_folder: HfSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from maskedadv.scoring.models import loading
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ValueError("Error parsing line b'\\x0e' in tokenizer.model")
+
+    monkeypatch.setattr(loading, "is_protobuf_available", lambda: False)
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", fails)
+    with pytest.raises(UnusableModel, match="pip install protobuf"):
+        loading.load_codec(sentencepiece_folder, "llama")
+
+
+def test_a_model_of_another_kind_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    """The library's own message goes on with the names of 200 classes."""
+    from maskedadv.scoring.models.size import size_of
+
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "vit"}))
+    settings = HfSettings(str(tmp_path), device="cpu")
+    for way in (load_model, lambda s: size_of(s, [])):
+        with pytest.raises(UnusableModel) as refused:
+            way(settings)
+        assert len(str(refused.value)) < 400
