@@ -138,7 +138,7 @@ try:
     maskedadv.datasets.bertaqa()
 except maskedadv.errors.InputError as error:
     code: int = error.exit_code
-maskedadv.scoring.reading.extract.extract("A", "four", "en")  # wrong: text for a number
+maskedadv.scoring.reading.read.read_answer("A", "four", "en")  # wrong: text for a number
 """
 
 

@@ -1,3 +1,3 @@
-from . import extract, read
+from . import languages, read
 
-__all__ = ["extract", "read"]
+__all__ = ["languages", "read"]

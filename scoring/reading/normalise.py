@@ -1,0 +1,30 @@
+"""Answers as plain text: one form of every letter, apostrophe and blank; no Markdown, no invisible marks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_APOSTROPHES = dict.fromkeys(map(ord, "‘’ʻʼʽʹ′´＇‛"), "'")
+_VOWEL_SIGNS = ("\u064b", "\u0652")  # of Arabic; and the tatweel, which only widens a word
+_EMPHASIS = r"(?:\*{1,3}|_{1,3}|`{1,3}|~~)"
+# One emphasised sign, such as **B** or `b`, keeps its mark as a bracket: emphasis singles an option out.
+_ONE_SIGN = re.compile(
+    rf"(?<![\w*]){_EMPHASIS}[(\[]?(?P<sign>[^\W_])[)\]]?(?P<mark>[.:)]?){_EMPHASIS}(?![\w*])"
+)
+_BULLET = re.compile(r"^([ \t]*)\*(?=[ \t])", re.MULTILINE)
+_STARS = re.compile(r"\*+|`+|~~|(?<![^\W_])_+|_+(?![^\W_])")
+
+
+def normalise(text: str) -> str:
+    """Compatibility forms to plain ones (Ａ, ⓑ, 𝐁), apostrophes to one; no bidi marks, joiners or tatweel."""
+    text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).translate(_APOSTROPHES)
+    kept = (c for c in text if not (_VOWEL_SIGNS[0] <= c <= _VOWEL_SIGNS[1] or c == "\u0640"))
+    return "".join(c for c in kept if unicodedata.category(c) != "Cf")
+
+
+def without_markdown(text: str) -> str:
+    """The normalised text without emphasis; one emphasised sign is put into brackets."""
+    text = _BULLET.sub(r"\1-", text)
+    text = _ONE_SIGN.sub(lambda m: f"{m['sign']}{m['mark']}" if m["mark"] else f"({m['sign']})", text)
+    return _STARS.sub("", text)
