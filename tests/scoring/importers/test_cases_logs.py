@@ -227,8 +227,8 @@ def test_one_note_a_model():
     found = read_lm_eval([CASES / case / "org__m"], rules=rules(case), subset="CA")
     (note,) = [note for note in found.notes if "exact_match" in note]
     assert note == (
-        "org/m: in 12 of 12 logs exact_match is 0 on average, the answers read here give 1.00 (see --json for "
-        "each)"
+        "org/m: in 12 of 12 logs exact_match is 0 on average, the answers read here give 1.00 (see --json "
+        "for each)"
     )
     assert len(found.log_notes) == 12
 
@@ -336,7 +336,7 @@ def test_the_warning_of_uneven_shares_holds_its_level():
 def test_a_target_that_no_literal_can_be(tmp_path):
     sample = {
         "doc_id": 0, "doc": {"id": "q0"}, "target": "[{[]}]", "doc_hash": "h",
-        "arguments": [["Q", " a"], ["Q", " b"]], "filtered_resps": [["-1", "T"], ["-2", "F"]], "filter": "none",
+        "arguments": [["Q", " a"], ["Q", " b"]], "filtered_resps": [["-1", "T"], ["-2", "F"]],
     }  # fmt: skip
     path = tmp_path / "org__m" / "samples_quiz_2026-01-02T03-04-05.678901.jsonl"
     path.parent.mkdir()
