@@ -123,17 +123,44 @@ def optimise(
         found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
     apart = np.nan
     if found.gradient <= scale and found.bound <= 0 and not stop.trouble:
-        apart = largest_difference(stop, found.ability, pairs)
-        # On fine nodes from where Stan stopped; with several maxima (few answers, nearly in order) a climb
-        # may end at another, and the polished one has to be one that Stan stays at.
-        polished = {"ability": found.ability, "log_sigma": float(np.log(found.sigma))}
-        for values in (stop.variables | {"log_sigma": float(stop.variables["log_sigma"][0])}, polished):
-            if not apart > APART / 10:
-                break
-            again = _stan(program, nodes, start, values, pairs, engine, seed)
-            apart = np.fmin(apart, largest_difference(again, found.ability, pairs))
-        require_agreement(program.name, apart)
+        apart = _compared(program, stop, found, nodes, start, pairs, engine, seed)
     return Optimum(found, nodes, likelihood, apart, stop.trouble)
+
+
+def _compared(
+    program: Program,
+    stop: StanOptimum,
+    found: newton.Solution,
+    nodes: Nodes,
+    start: Start,
+    pairs: Pairs,
+    engine: Engine,
+    seed: int,
+) -> float:
+    """How far Stan's own gaps are from the polished ones; NaN if Stan finds no finite σ.
+
+    Where coarse nodes set them apart, Stan climbs again on fine ones from where it stopped. With several
+    maxima (few answers, nearly in order) that may end at another, and the polished one has to be one that
+    Stan stays at; where σ grows beyond the bounds that Newton's method keeps, no nodes are fine enough.
+    """
+    climbs: tuple[dict[str, Array | float], ...] = (
+        {**stop.variables, "log_sigma": float(stop.variables["log_sigma"][0])},
+        {"ability": found.ability, "log_sigma": float(np.log(found.sigma))},
+    )
+    apart = _difference(stop, found, pairs)
+    for values in climbs:
+        if apart <= APART / 10:
+            break
+        again = _stan(program, nodes, start, values, pairs, engine, seed)
+        apart = float(np.fmin(apart, _difference(again, found, pairs)))
+    require_agreement(program.name, apart)
+    return apart
+
+
+def _difference(stop: StanOptimum, found: newton.Solution, pairs: Pairs) -> float:
+    if stop.variables["log_sigma"][0] > newton.LOG_SIGMA[1]:
+        return np.nan
+    return largest_difference(stop, found.ability, pairs)
 
 
 def _stan(

@@ -64,10 +64,14 @@ def pairs_among(pairs: Pairs, cells: NDArray[np.intp], n_cells: int) -> Pairs:
 
 
 def largest_difference(stop: StanOptimum, ability: Array, pairs: Pairs) -> float:
-    """Between the program's own gaps and those of polished abilities (C,); NaN where Stan gave no point."""
+    """Between the program's own gaps and those of polished abilities (C,), logit; NaN where Stan has none.
+
+    Of gaps beyond 1 logit in their own units: with an ability that hardly any answer bounds, digits run out.
+    """
     if not len(pairs):
         return 0.0
-    return float(np.abs(stop.gap - (ability[pairs[:, 0]] - ability[pairs[:, 1]])).max())
+    polished = ability[pairs[:, 0]] - ability[pairs[:, 1]]
+    return float((np.abs(stop.gap - polished) / np.maximum(1.0, np.abs(polished))).max())
 
 
 def require_agreement(program: str, apart: float) -> None:

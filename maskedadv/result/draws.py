@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.files.atomic import write_whole
-from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of, subsets_of
+from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of
 
 Array = NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Draws:
     noise : (…, 2) for continuous responses, else None
     stats : sampler statistics by ArviZ's names, shape (chains, draws)
     cell_rep, item_rep : replicated totals (chains, R, J, 2, 2) and (chains, R, I) for every `thin`-th draw
+    contrast, mean_contrast : the program's own gaps (…, J, gaps) and their means over models (…, gaps), NaN
+        where not known
     """
 
     ability: Array
@@ -52,11 +54,8 @@ class Draws:
     cell_rep: Array
     item_rep: Array
     thin: int
-
-
-def gap_draws(ability: Array, paired: NDArray[np.bool_]) -> Array:
-    """The gaps (…, J, gaps) from abilities (…, J, 2, 2); NaN where `paired` (2, J) is false."""
-    return gaps_of(np.where(paired.T, ability[..., 0] - ability[..., 1], np.nan))
+    contrast: Array
+    mean_contrast: Array
 
 
 def build_tree(
@@ -74,14 +73,7 @@ def build_tree(
     answers : of each subset, shape (2J, I_s), NaN where not observed
     attrs : settings and priors as text or numbers, written to the root and to `posterior`
     """
-    n_models = len(models)
     seen = [~np.isnan(a) for a in answers]
-    cells = [np.asarray(s.any(axis=1)) for s in seen]
-    paired = np.array([c[:n_models] & c[n_models:] for c in cells])
-    gaps = gap_draws(draws.ability, paired)
-    known = np.array([paired[subsets_of(g)].all(axis=0).any() for g in range(len(GAPS))])
-    mean = np.full((*gaps.shape[:2], len(GAPS)), np.nan)
-    mean[..., known] = np.nanmean(gaps[..., known], axis=-2)
     chains, n = draws.ability.shape[:2]
     coords: dict[str, Any] = {
         "chain": np.arange(chains),
@@ -97,8 +89,8 @@ def build_tree(
     }
     at = ("chain", "draw")
     posterior: dict[str, Any] = {
-        "contrast": ((*at, "model", "gap"), gaps),
-        "mean_contrast": ((*at, "gap"), mean),
+        "contrast": ((*at, "model", "gap"), draws.contrast),
+        "mean_contrast": ((*at, "gap"), draws.mean_contrast),
         "ability": ((*at, "model", "subset", "query"), draws.ability),
         "facet_mean": ((*at, "subset", "query"), draws.facet_mean),
         "facet_spread": ((*at, "subset", "query"), draws.facet_spread),

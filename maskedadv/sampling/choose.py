@@ -1,4 +1,9 @@
-"""Joint or marginal: the same posterior, so only the cost of a gradient decides."""
+"""Joint or marginal: the same posterior, so only the cost of a gradient decides.
+
+The cost is a count of operations, the same on every machine. A logarithm or exponential with its derivative
+counts as `TRANSCENDENTAL` multiplications with theirs, which is about right for any processor: only the ratio
+of two counts is used, and within a factor of two of each other either program will do.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +12,36 @@ import numpy as np
 from maskedadv.sampling.grid import Grid
 from maskedadv.sampling.layout import Layout
 
-# Nanoseconds an operation, measured with the embedded engine on one core; only their ratios matter.
-_ANSWER = 13.0
-_PRODUCT, _LOG, _PATTERN, _SHARE = 5.0, 10.0, 2.0, 4.0
+TRANSCENDENTAL = 4
+"""Multiplications, each with its derivative, that a log or exp and its derivative stand for."""
+
+SHARE = 1.5
+"""The same for a group's share at a node: one product forwards, half of one backwards (shares are data)."""
 
 
-def joint_cost(layout: Layout) -> float:
-    """Milliseconds a gradient of the program with explicit difficulties, roughly."""
-    return float(sum(a.size for a in layout.answers)) * _ANSWER * 1e-6
+def joint_cost(layout: Layout) -> int:
+    """Operations a gradient of the program with explicit difficulties.
+
+    An answer costs one log1p(exp()) with its derivative, whose exp is a product of two that exist already.
+    """
+    answers = sum(a.size for a in layout.answers)
+    return answers * (TRANSCENDENTAL + 1)
 
 
-def marginal_cost(grids: tuple[Grid, Grid]) -> float:
-    """Milliseconds a gradient of the program with difficulties integrated out, roughly."""
-    total = 0.0
+def marginal_cost(grids: tuple[Grid, Grid]) -> int:
+    """Operations a gradient of the program with difficulties integrated out.
+
+    A node meets every cell: in a product of factors 1 + exp(ability) exp(-node), two multiplications forwards
+    and backwards, where all items were seen by the same cells, else in a log of its own that enters every
+    pattern. And a node meets every group of items.
+    """
+    total = 0
     for g in grids:
         patterns, cells = g.margins.seen.shape
         nodes, groups = len(g.node), len(g.count)
-        per_cell = _PRODUCT if patterns == 1 else _LOG + _PATTERN * patterns
-        total += nodes * (cells * per_cell + groups * _SHARE)
-    return float(np.asarray(total)) * 1e-6
+        per_cell = 2 if patterns == 1 else TRANSCENDENTAL + patterns
+        total += round(nodes * (cells * per_cell + groups * SHARE))
+    return total
 
 
 def too_many_patterns(layout: Layout, limit: int = 2000) -> bool:

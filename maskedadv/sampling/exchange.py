@@ -24,17 +24,12 @@ from maskedadv.result.draws import Posterior, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.locales import floors_of, make_task
+from maskedadv.sampling.programs import PROGRAMS
 from maskedadv.sampling.same_density import density_spread
 from maskedadv.sampling.sample import Plan, finish, make_plan
 from maskedadv.settings import Settings
 
 Array = NDArray[np.float64]
-
-_PROGRAM_OF = (
-    ("noise", "posterior_continuous", "joint"),
-    ("difficulty_ca", "posterior_joint", "joint"),
-    ("ability", "posterior_marginal", "marginal"),
-)
 
 
 def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[Path]:
@@ -126,16 +121,19 @@ def _finished(
     """The settings as the files tell them, and the posterior."""
     chains, fit = _read(files)
     config = fit.metadata.cmdstan_config
-    if str(config.get("model", "")).startswith("posterior_guessing") != (floors is not None):
+    named = str(config.get("model", "")).removesuffix("_model")
+    if (named in PROGRAMS and PROGRAMS[named].with_floor) != (floors is not None):
         which = "without" if floors is not None else "with"
         raise NotAResult(
             f"{files[0]} holds draws of the program {which} the guessing floor; files of the program with it "
             "go to --floor-csv, and only those."
         )
-    found = [(p, e) for column, p, e in _PROGRAM_OF if column in chains.variables]
-    if not found:
+    own = [
+        p for p in PROGRAMS.values() if p.with_floor == (floors is not None) and p.tells in chains.variables
+    ]
+    if not own:
         raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
-    program, estimator = found[0] if floors is None else ("posterior_guessing", settings.estimator)
+    program, estimator = own[0].name, own[0].estimator if floors is None else settings.estimator
     if (program == "posterior_continuous") != (settings.response == "crm"):
         raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
     n_chains, n_draws = chains.stats["lp"].shape

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskedadv.sampling.grid import Grid
 from maskedadv.sampling.guessing_grid import FloorGrid
 from maskedadv.sampling.layout import Layout
 from maskedadv.sampling.priors import Priors
 from maskedadv.sampling.starts import Start, rough_departures, rough_partial
+from maskedadv.vocabulary import CONTRASTS, subsets_of
 
 SUFFIXES = ("ca", "cs")
 
@@ -78,7 +80,7 @@ def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid
             f"G_{name}": len(grid.group),
             f"node_{name}": grid.node,
             f"log_spacing_{name}": grid.log_spacing,
-            f"right_{name}": np.column_stack([grid.answers.right, np.ones(len(grid.count)), -grid.log_scale]),
+            f"right_{name}": grid.answers.right,
             f"seen_{name}": grid.answers.right + grid.answers.wrong,
             f"count_{name}": grid.count,
             f"log_scale_{name}": grid.log_scale,
@@ -87,6 +89,11 @@ def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid
             f"seen_alike_{name}": grid.seen_alike,
         }
     return data
+
+
+def known_gaps(layout: Layout) -> NDArray[np.bool_]:
+    """Whether a model answered in every cell that a gap needs, shape (J, gaps)."""
+    return np.stack([layout.paired[subsets_of(g)].all(axis=0) for g in range(len(CONTRASTS))], axis=-1)
 
 
 def _common(
@@ -101,7 +108,9 @@ def _common(
     level_variance = error / 2 + (sigma**2 / n_items if population else 0.0)
     return {
         "J": n_models,
-        "paired": layout.paired.astype(np.float64),
+        "N_gaps": len(CONTRASTS),
+        "gap_cells": CONTRASTS,
+        "known": known_gaps(layout).T.astype(np.float64),
         "rough": rough,
         "rough_variance": variance,
         "rough_level": means.mean(axis=1),

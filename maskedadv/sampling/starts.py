@@ -5,6 +5,7 @@ Warmup from random starts costs three times more.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,19 +103,24 @@ def rough_partial(departure: Array, variance: Array) -> Array:
     return np.array(out)
 
 
-def jittered(
-    program: str, starts: tuple[Start, Start], *, seed: int, chains: int
-) -> list[dict[str, Array | float]]:
-    """Starting values of a program's parameters, one set a chain, on the constrained scale."""
+Values = dict[str, Array | float]
+OwnStarts = Callable[[tuple[Start, Start], np.random.Generator], Values]
+
+
+def jittered(starts: tuple[Start, Start], own: OwnStarts, *, seed: int, chains: int) -> list[Values]:
+    """Starting values of a program's parameters, one set a chain, on the constrained scale.
+
+    `own` gives those of the parameters that not all programs have.
+    """
     departure, variance = rough_departures(starts)
     partial = rough_partial(departure, variance)
     mean = np.array([s.ability.reshape(2, -1).mean(axis=1) for s in starts])
     spread = departure.std(axis=1) if departure.shape[1] > 1 else np.full(4, 0.5)
-    out: list[dict[str, Array | float]] = []
+    out: list[Values] = []
     for chain in range(chains):
         rng = np.random.default_rng([seed, chain])
         standard = rng.normal(0.0, 0.5, departure.shape)
-        values: dict[str, Array | float] = {
+        values: Values = {
             "level": mean.mean(axis=1) + rng.normal(0.0, 0.2, 2),
             "gap": mean[:, 0] - mean[:, 1] + rng.normal(0.0, 0.2, 2),
             "standard": standard - standard.mean(axis=1, keepdims=True),
@@ -123,11 +129,25 @@ def jittered(
             "partial": partial + rng.normal(0.0, 0.1, 6),
             "log_sigma_b": np.log([s.sigma for s in starts]) + rng.normal(0.0, 0.1, 2),
         }
-        if program in ("posterior_joint", "posterior_continuous"):
-            for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
-                b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
-                values[name] = b - b.mean()
-        if program == "posterior_continuous":
-            values["log_noise"] = np.log([s.noise for s in starts]) + rng.normal(0.0, 0.1, 2)
-        out.append(values)
+        out.append(values | own(starts, rng))
     return out
+
+
+def no_more(starts: tuple[Start, Start], rng: np.random.Generator) -> Values:  # noqa: ARG001
+    """For programs without parameters of their own."""
+    return {}
+
+
+def difficulties(starts: tuple[Start, Start], rng: np.random.Generator) -> Values:
+    """Difficulties of both subsets, summing to zero."""
+    values: Values = {}
+    for name, s in zip(("difficulty_ca", "difficulty_cs"), starts, strict=True):
+        b = s.difficulty + rng.normal(0.0, 0.1, len(s.difficulty))
+        values[name] = b - b.mean()
+    return values
+
+
+def difficulties_and_noise(starts: tuple[Start, Start], rng: np.random.Generator) -> Values:
+    """Difficulties, and the log of the noise of a subset's responses."""
+    values = difficulties(starts, rng)
+    return values | {"log_noise": np.log([s.noise for s in starts]) + rng.normal(0.0, 0.1, 2)}

@@ -1,5 +1,7 @@
   int<lower=1> J;                          // models
-  array[2] vector<lower=0, upper=1>[J] paired;  // per subset: models answered in both languages
+  int<lower=1> N_gaps;
+  matrix[N_gaps, 4] gap_cells;             // weight of a model's four abilities in every gap
+  array[N_gaps] vector<lower=0, upper=1>[J] known;  // models whose answers determine it
   matrix[4, J] rough;                      // rough departures of abilities from their facet's mean
   vector<lower=0>[4] rough_variance;       // their error variances
   vector[2] rough_level;                   // rough estimates and errors, per subset

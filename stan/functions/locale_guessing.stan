@@ -3,11 +3,16 @@
    how many: log joint density = right * log(c + odds) - seen * log1p(odds), up to a constant of the answers,
    where odds = exp(ability - b). Items stand sorted in groups of neighbours with one floor, and a group meets
    only the nodes on which its integrals live. `log_scale` is each item's largest log joint density at a
-   reference point, which keeps exp() in range.
+   reference point, which keeps exp() in range. */
 
-   `right` has two more columns, 1 and -log_scale: what is common to a group's items, the weights of nodes
-   among it, and the items' scales enter by the same matrix product, as each matrix of items x nodes costs. */
-real floor_margins(vector ability, real sigma, vector node, vector log_spacing, matrix right, matrix seen,
+/* Right answers (items x cells) and two more columns, 1 and -log_scale: what is common to a group's items, the
+   weights of nodes among it, and the items' scales enter by the same matrix product, as each matrix of
+   items x nodes costs. */
+matrix with_common_terms(matrix right, vector log_scale) {
+  return append_col(right, append_col(rep_vector(1, rows(right)), -log_scale));
+}
+
+real floor_margins(vector ability, real sigma, vector node, vector log_spacing, matrix design, matrix seen,
                    vector count, vector log_scale, vector chance, array[,] int group, array[] int seen_alike) {
   int C = rows(ability);
   int Q = rows(node);
@@ -30,10 +35,10 @@ real floor_margins(vector ability, real sigma, vector node, vector log_spacing, 
     }
     if (seen_alike[g]) {
       terms[C + 1] = weight + seen[first_item] * log_wrong;
-      integral = exp(right[first_item : last_item] * terms[, from : to]) * rep_vector(1, to - from + 1);
+      integral = exp(design[first_item : last_item] * terms[, from : to]) * rep_vector(1, to - from + 1);
     } else {
       terms[C + 1] = weight;
-      integral = exp(right[first_item : last_item] * terms[, from : to]
+      integral = exp(design[first_item : last_item] * terms[, from : to]
                      + seen[first_item : last_item] * log_wrong[, from : to]) * rep_vector(1, to - from + 1);
     }
     total += dot_product(count[first_item : last_item], log(integral));

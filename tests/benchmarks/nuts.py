@@ -109,7 +109,7 @@ def embedded(task: Task) -> tuple[Plan, float, Array, float]:
     plan = make_plan(task)
     found = Embedded().sample(plan.program, plan.data, plan.inits, task.sampler, seed=plan.seed)
     seconds = time.perf_counter() - began
-    return plan, seconds, found.variables["knowledge_gap"], float(found.stats["n_steps"].mean())
+    return plan, seconds, found.variables["contrast"][..., 2], float(found.stats["n_steps"].mean())
 
 
 def _whole(layout: Layout) -> str:

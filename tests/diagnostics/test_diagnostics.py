@@ -22,6 +22,7 @@ from maskedadv.diagnostics.verdict import DO_NOT_USE, FINE, LOOK, verdict
 from maskedadv.engines.protocol import STATS
 from maskedadv.errors import BadSetting, OutputExists
 from maskedadv.result.draws import Draws, Posterior, build_tree
+from maskedadv.vocabulary import gaps_of
 
 CHAINS, DRAWS, MODELS, ITEMS = 4, 500, 3, (6, 5)
 
@@ -46,6 +47,7 @@ def _tree(
     own = {k: np.zeros((chains, draws)) for k in STATS} | {"energy": energy, "lp": -energy}
     own |= {"diverging": np.zeros((chains, draws), dtype=bool)}
     own |= {"reached_max_treedepth": np.zeros((chains, draws), dtype=bool)}
+    gaps = gaps_of(ability[..., 0] - ability[..., 1])
     rep = 5
     cell = np.stack([a.sum(axis=1).reshape(2, -1).T for a in answers], axis=1)
     item = np.concatenate([a.sum(axis=0) for a in answers])
@@ -61,6 +63,8 @@ def _tree(
         cell_rep=cell + rng.integers(-1, 2, (chains, len(range(0, draws, rep)), MODELS, 2, 2)),
         item_rep=item + rng.integers(-1, 2, (chains, len(range(0, draws, rep)), sum(ITEMS))),
         thin=rep,
+        contrast=gaps,
+        mean_contrast=gaps.mean(axis=-2),
     )
     names = [
         np.array([f"{x}{k}" for k in range(n)], dtype=object)

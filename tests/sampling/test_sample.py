@@ -94,5 +94,5 @@ def test_real_cmdstan_agrees_with_the_embedded_engine():
         choose_engine(name).sample(plan.program, plan.data, plan.inits, sampler, seed=5)
         for name in ("embedded", "cmdstan")
     ]
-    names = ("global_gap", "local_gap", "level", "log_spread", "log_sigma_b")
+    names = ("contrast", "level", "log_spread", "log_sigma_b")
     assert_same(*({n: run.variables[n] for n in names} for run in runs))
