@@ -15,8 +15,8 @@ from maskedadv.sampling.layout import Layout
 TRANSCENDENTAL = 4
 """Multiplications, each with its derivative, that a log or exp and its derivative stand for."""
 
-SHARE = 1.5
-"""The same for a group's share at a node: one product forwards, half of one backwards (shares are data)."""
+PATTERN, SHARE = 0.75, 1.5
+"""The same for a cell in a pattern, and for a group's share at a node, one factor of which is data."""
 
 
 def joint_cost(layout: Layout) -> int:
@@ -39,7 +39,7 @@ def marginal_cost(grids: tuple[Grid, Grid]) -> int:
     for g in grids:
         patterns, cells = g.margins.seen.shape
         nodes, groups = len(g.node), len(g.count)
-        per_cell = 2 if patterns == 1 else TRANSCENDENTAL + patterns
+        per_cell = 2 if patterns == 1 else TRANSCENDENTAL + PATTERN * patterns
         total += round(nodes * (cells * per_cell + groups * SHARE))
     return total
 

@@ -50,11 +50,12 @@ def rough(answers: Array, *, continuous: bool) -> Start:
         row = filled.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
         column = np.where(seen, answers - row[:, None], 0.0).sum(axis=0) / seen.sum(axis=0)
         ability = row + column.mean()
-        difficulty = column.mean() - column
-        residual = answers - ability[:, None] + difficulty
+        rough_difficulty = column.mean() - column
+        residual = answers - ability[:, None] + rough_difficulty
         noise = float(np.clip(np.nanstd(residual), 0.1, 50.0))
         error = noise**2 / np.maximum(seen.sum(axis=1), 1)
-        sigma = float(np.clip(difficulty.std(), 0.05, 20.0))
+        sigma = float(np.clip(rough_difficulty.std(), 0.05, 20.0))
+        difficulty = rough_difficulty - rough_difficulty.mean()
     else:
         found = rough_moments(answers)
         ability, difficulty, sigma, noise = found.ability, found.difficulty, found.sigma, 1.0
@@ -62,7 +63,7 @@ def rough(answers: Array, *, continuous: bool) -> Start:
     ability = np.where(has, ability, ability[has].mean() if has.any() else 0.0)
     error = np.where(has, error, np.nan).reshape(2, -1)
     variance = np.array([np.nanmedian(e) if np.isfinite(e).any() else UNKNOWN for e in error])
-    return Start(ability, difficulty - difficulty.mean(), variance, sigma, noise)
+    return Start(ability, difficulty, variance, sigma, noise)
 
 
 def at_sigma(start: Start, sigma: float) -> Start:
