@@ -93,11 +93,15 @@ def _from_estimate(design: Design, kind: str, locale: str, fitted: Fitted) -> Su
     local, pivot = index[both].T
     comparable = (estimate.part[local] == estimate.part[pivot]) & (estimate.part[local] >= 0)
     difference = np.full(len(index), np.nan)
-    with np.errstate(invalid="ignore"):
-        known = np.where(comparable, estimate.ability[local] - estimate.ability[pivot], np.nan)
-    difference[both] = known
     rows = np.zeros((len(estimate.uncertainty), len(index)))
-    rows[:, both] = estimate.uncertainty[:, local] - estimate.uncertainty[:, pivot]
+    with np.errstate(invalid="ignore"):
+        if estimate.own_gaps is None:
+            value = estimate.ability[local] - estimate.ability[pivot]
+            rows[:, both] = estimate.uncertainty[:, local] - estimate.uncertainty[:, pivot]
+        else:  # a posterior's gaps are the program's own
+            rows[:, both] = estimate.own_gaps[:, local]
+            value = estimate.own_gaps[:, local].mean(axis=0)
+        difference[both] = np.where(comparable, value, np.nan)
     key = _keys(kind, fitted)
     return SubsetGaps(
         difference=difference,

@@ -13,6 +13,7 @@ from maskedadv.design.components import find_components
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate, alike, typical_cells
 from maskedadv.maximum_likelihood.guessing import at_chance
 from maskedadv.sampling.layout import Layout
+from maskedadv.vocabulary import GAPS, OF_SUBSET
 
 Array = NDArray[np.float64]
 
@@ -34,6 +35,7 @@ def block_estimates(
     ability = posterior["ability"].values
     samples = ability.reshape(-1, *ability.shape[2:])
     sigma = posterior["sigma_b"].values.reshape(-1, 2)
+    contrast = posterior["contrast"].values.reshape(-1, len(layout.models), len(GAPS))
     spread = posterior["facet_spread"].values[..., 1].reshape(-1, 2)
     between = _correlations(samples[:, :, 0, 1], samples[:, :, 1, 1])
     mean_b = sd_b = np.full(sum(len(i) for i in layout.items), np.nan)
@@ -46,6 +48,9 @@ def block_estimates(
     for subset, block in blocks.items():
         draws = np.concatenate([samples[:, :, subset, 0], samples[:, :, subset, 1]], axis=1)
         draws = draws[:, layout.rows[subset]]
+        own = np.full_like(samples[:, :, subset], np.nan)
+        own[:, :, 0] = contrast[:, :, OF_SUBSET[subset]]
+        own_gaps = np.concatenate([own[..., 0], own[..., 1]], axis=1)[:, layout.rows[subset]]
         answers = block.answers
         informative = (~np.isnan(answers)).sum(axis=0) > 1 if continuous else ~alike(answers)
         weak = find_components(np.where(np.isnan(answers), np.nan, 0.5)).cell_weak
@@ -68,6 +73,7 @@ def block_estimates(
             typical_cells=typical_cells(answers, informative),
             estimator=str(tree.attrs["estimator"]),
             noise=float(posterior["noise"].values[..., subset].mean()) if continuous else np.nan,
+            own_gaps=own_gaps,
             pivot=np.stack([spread[:, subset], between], axis=1),
         )
     return out
