@@ -85,7 +85,7 @@ CONTRASTS: Array = np.array([gap.cells for gap in GAP_TABLE], dtype=np.float64)
 BY_SUBSET: Array = CONTRASTS[:, ::2]
 """Weights of the two differences local − pivot, shape (gaps, 2)."""
 
-OF_SUBSET = tuple(int(np.flatnonzero((BY_SUBSET == unit).all(axis=1))[0]) for unit in np.eye(2))
+OF_SUBSET = tuple(int(np.flatnonzero((unit == BY_SUBSET).all(axis=1))[0]) for unit in np.eye(2))
 """Which gap is the difference local − pivot of one subset alone, by subset index."""
 
 # Each subset has a zero of its own, so nothing but sums of such differences can be told.

@@ -48,8 +48,8 @@ class BlockEstimate:
     apart : largest difference between the Stan program's own gaps and these, logit (`optimize`), else NaN
     trouble : why Stan's optimiser gave no point, so that Newton's method went on from the moment estimates,
         or why there is no estimate at all; empty where all went well
-    own_gaps : shape (S, C), NUTS only: draws of the program's own gap of the model whose local cell it is; NaN
-        at the pivot's cells
+    own_gaps : shape (S, C), NUTS only: draws of the program's own gap of the model whose local cell it is;
+        NaN at the pivot's cells
     pivot : shape (S, 2), NUTS only: draws of the sd over models of abilities in the pivot language, and of
         the models' correlation between CA and CS
     """
