@@ -23,6 +23,7 @@ from maskedadv.scoring.reading.normalise import normalise, without_markdown
 # What may stand around a letter: blanks, quotes, brackets, marks, TeX.
 COLONS = r":=՝፦፡჻"
 AROUND = rf"""(?:[\s{COLONS}\-–—→⇒➡=>~"'“”«»‘’„(\[{{<$|#•·✓✔✅☑👉【「『《〈،؛]|\\[a-z]+\{{|\\[(\[])"""
+ARTICLE = r"(?-i:(?:the|la|el|le|lo|il|a|o|die|das|den|de|het|το|την|τη|η|ο|ang|ny)\s{1,2})?"
 QUOTED = r"""[\s("'“«\[{$]"""
 CLOSING = r"""[\s~"'“”«»‘’)\]}>$#|.,:;!。、，．】」』》〉،؛۔।။។።\\✓✔✅☑]"""
 LIST_MARK = r"""(?:[ \t]?["'”’)\]}$]{0,3}[ \t]?[.):、．][.)"'”’\]}$]*|["'”’)\]}$]{1,3}(?=[ \t]|$))"""
@@ -49,6 +50,7 @@ class Patterns:
     letter: re.Pattern[str]
     marked: re.Pattern[str]
     named_before: re.Pattern[str]
+    turned: re.Pattern[str]
     cue_word: re.Pattern[str]
     verdict: re.Pattern[str]
     denial: re.Pattern[str]
@@ -84,6 +86,10 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
     copula = rf"(?:[\s]{{0,5}}(?:(?P<would>{any_(w.would)})|{any_(w.is_)})){{1,3}}"
     answers = any_((*w.answer, label) if label else w.answer)
     end_of_letter = rf"(?:['\-‐]?(?:{suffixes}){WORD_ENDS})?" if suffixes else ""
+    apart = f"(?-i:(?<![{WORD}'+.]))"
+    if w.glued:
+        apart = rf"(?:(?-i:(?<![{LATIN}'+.])(?=[A-Z]))|{apart})"
+    bridge = rf"(?:(?-i:[{WORD}']){{1,14}}[\s]{{1,3}}){{0,3}}?" + (r"[^\WA-Za-z]{0,8}?" if w.glued else "")
     denied = tuple(x for x in w.denied if x not in w.not_)  # "B is not A" denies A
     return Patterns(
         index=index | digits,
@@ -95,7 +101,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             rf"{end_of_letter}{CLOSING}*(?:\n|$|\)|(?:{any_(w.after, w.correct)}))", re.IGNORECASE
         ),
         cue=re.compile(
-            rf"(?P<cue>{answers})(?P<is>{copula})?(?P<between>[】」』》)\]}}\"']{{0,2}}{AROUND}{{0,40}}){option}"
+            rf"(?P<cue>{answers})(?P<is>{copula})?(?P<between>[】」』》)\]}}\"']{{0,2}}{AROUND}{{0,40}}){ARTICLE}{option}"
             rf"(?:(?P<none>{any_(w.none)})|{either})",
             FLAGS,
         ),
@@ -106,7 +112,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             rf"{WORD_STARTS}{letter}{end_of_letter}[\s\"'”’)\]}}$.,]{{0,6}}(?P<verdict>{any_(w.correct)})",
             FLAGS,
         ),
-        chosen=re.compile(rf"(?P<verb>{any_(w.choose)}){AROUND}{{0,12}}{option}{either}", FLAGS),
+        chosen=re.compile(rf"(?P<verb>{any_(w.choose)}){AROUND}{{0,12}}{ARTICLE}{option}{either}", FLAGS),
         lone=re.compile(rf"^{beside}{option}{either}{end_of_letter}(?:(?!\n){CLOSING})*$", FLAGS),
         opening=re.compile(rf"^{beside}{option}{either}(?P<mark>{LIST_MARK}|(?=[ \t]*[(\-–—]))", FLAGS),
         own_label=re.compile(
@@ -114,14 +120,18 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             rf"(?:(?!\n){AROUND}){{0,12}}{letter}(?:(?!\n){CLOSING})*(?=$|(?<=[.)])[ \t])",
             FLAGS,
         ),
-        letter=re.compile(rf"(?-i:(?<![{WORD}'+.])){letter}", FLAGS),
+        letter=re.compile(rf"{apart}{letter}", FLAGS),
         marked=re.compile(rf"{WORD_STARTS}[\[(「『\"“«]{letter}[\])」』\"”»]", FLAGS),
         named_before=re.compile(
             rf"(?:(?P<option>{any_(w.option)})|(?P<is>{any_(w.is_, w.but)})){AROUND}{{0,6}}\Z", FLAGS
         ),
+        turned=re.compile(
+            rf"(?:{plain}){end_of_letter}[\s\"')]{{0,3}}(?:{any_(denied)})[\s,،、，;]{{0,3}}\Z", FLAGS
+        ),
         cue_word=re.compile(answers, FLAGS),
         verdict=re.compile(
-            rf"[^\n.!?]{{0,100}}?(?:(?:[{COLONS}(→]|[ \t][-–—])[ \t]*(?:{any_(w.right)})"
+            rf"[.)][ \t]*(?:{any_(w.right)})[ \t]*(?=[.,:;!(–—]|$)"
+            rf"|[^\n.!?]{{0,100}}?(?:(?:[{COLONS}(→]|[ \t][-–—])[ \t]*(?:{any_(w.right)})"
             rf"|(?:{any_(w.correct)})|[✓✔✅☑])",
             FLAGS,
         ),
@@ -138,7 +148,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             FLAGS,
         ),
         not_after=re.compile(
-            rf"{end_of_letter}[\s\"'”’)\]}}$:–—-]{{0,6}}(?:(?-i:[{WORD}']){{1,14}}[\s]{{1,3}}){{0,3}}?"
+            rf"{end_of_letter}[\s\"'”’)\]}}$:–—-]{{0,6}}{bridge}"
             rf"(?:{any_(denied, w.wrong)}|(?:{any_(w.not_)})(?!{QUOTED}{{0,4}}{option}(?:{plain})))",
             FLAGS,
         ),

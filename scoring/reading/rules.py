@@ -10,7 +10,7 @@ _REACH = 200  # how far a sentence is looked through, in characters
 _SENTENCE_END = re.compile(r"[!?。؟।۔።။።\n]|\.(?=[\s\"')\]]|$)|\.{3}")
 _CLAUSE_END = re.compile(r"[,;:،؛、，–—(]|\s-\s")
 _QUESTION = re.compile(r"[\s\"'”’»)\]}$]{0,4}[?؟;](?![\w])")
-_NEXT_WORD = re.compile(r"[ \t]+([A-Za-z0-9À-ɏ]+)")
+_NEXT_WORD = re.compile(r"[ \t]+(\w+)")
 _LETTER = re.compile(r"[^\W\d_]")
 
 

@@ -119,7 +119,7 @@ def _opening(
     text: str, p: Patterns, opened: list[re.Match[str]], texts: Sequence[str]
 ) -> Iterator[Statement]:
     """A line that opens with a letter: of a list, the one that is called right; else the only one."""
-    lines = [(m, _rest(text, m), p.index[m["letter"]]) for m in opened]
+    lines = [(m, _rest(text, m.end("letter")), p.index[m["letter"]]) for m in opened]
     lines = [
         (m, rest, option)
         for m, rest, option in lines
@@ -136,7 +136,9 @@ def _opening(
         yield Statement(place, option, "list_verdict", WEAK)
     elif len(options) == 1:
         m, rest, option = lines[0]
-        if not _rejected(m["mark"], rest, texts[option] if texts else "", p) and not _asked_line(rest):
+        if not _rejected(
+            m["mark"], rest[len(m["mark"]) :], texts[option] if texts else "", p
+        ) and not _asked_line(rest):
             yield Statement(m.start("letter"), option, "opening_letter", WEAK)
 
 
@@ -158,7 +160,7 @@ def _named(text: str, p: Patterns) -> Iterator[Statement]:
             and not (p.named_before.search(before) and (closes or form))
         ):
             continue
-        led = p.named_before.search(before)
+        led = p.named_before.search(before) or p.turned.search(before)
         final = p.after.match(text, end) is not None or p.closes.match(text, end) is not None
         cued = _cue_before(text, place, before, p)
         rule = ""
@@ -202,10 +204,10 @@ def _last_of_list(opened: list[re.Match[str]], p: Patterns) -> int:
     return -1
 
 
-def _rest(text: str, m: re.Match[str]) -> str:
-    """What a line says after the letter that opens it."""
-    end = text.find("\n", m.end())
-    return text[m.end() : min(end if end >= 0 else len(text), m.end() + 200)]
+def _rest(text: str, start: int) -> str:
+    """The rest of a line."""
+    end = text.find("\n", start)
+    return text[start : min(end if end >= 0 else len(text), start + 200)]
 
 
 def _rejected(mark: str, rest: str, own: str, p: Patterns) -> bool:
