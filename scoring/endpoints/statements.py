@@ -15,11 +15,12 @@ from maskedadv.scoring.endpoints.trouble import REFUSED
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.store import Answer
 from maskedadv.scoring.prompts.prompts import Rendered
+from maskedadv.scoring.reading.read import CUT_OFF as UNFINISHED
 from maskedadv.scoring.reading.read import read_answer
 
 NOT_STATED = "no_answer_stated"
 CUT_OFF = "answer_cut_off"
-_WHOLE = 24  # characters that an answer cut off may have and yet be whole: "B", "Answer: B"
+BY_SCHEMA = "schema"
 _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -45,7 +46,7 @@ def read_choice(
         answer = (
             _stated(reply, settings, item, rendered)
             if letter is None
-            else Answer(None, letter, said=reply.text)
+            else Answer(chosen=letter, said=reply.text, read_by=BY_SCHEMA)
         )
     else:
         answer = _stated(reply, settings, item, rendered)
@@ -72,8 +73,6 @@ def _stated(reply: Reply, settings: ApiSettings, item: Item, rendered: Rendered)
     if settings.endpoint == "completions":
         text, more, _ = reply.text.partition(STOP)
         ended = ended or bool(more)
-    if not ended and len(text.strip()) > _WHOLE:
-        return Answer(reason=CUT_OFF, said=reply.text)
     reading = read_answer(
         text,
         len(item.options),
@@ -81,8 +80,9 @@ def _stated(reply: Reply, settings: ApiSettings, item: Item, rendered: Rendered)
         letters=letters_of(rendered),
         option_texts=item.options,
         cue=rendered.prompt.rsplit("\n", 1)[-1],
-        finish_reason="stop" if ended else None,
+        finish_reason="stop" if ended else "length",
     )
     if reading.option is None:
-        return Answer(reason=NOT_STATED if ended else CUT_OFF, said=reply.text)
-    return Answer(chosen=reading.option, said=reply.text)
+        cut = not ended or reading.read_by == UNFINISHED
+        return Answer(reason=CUT_OFF if cut else NOT_STATED, said=reply.text, read_by=reading.read_by)
+    return Answer(chosen=reading.option, said=reply.text, read_by=reading.read_by)

@@ -38,7 +38,7 @@ def read_journal(path: Path, n_items: int) -> dict[int, Answer]:
         if checksum != _checksum(record, path):
             continue
         for position, *fields in json.loads(record):
-            if 0 <= position < n_items:
+            if 0 <= position < n_items and len(fields) == len(Answer._fields):  # not another version's
                 found.setdefault(position, _answer(fields))
     return found
 

@@ -38,7 +38,8 @@ class Answer(NamedTuple):
 
     `logprobs` holds NaN where an option's log-probability is not known; `chosen` is the option that a
     written answer states. `reason` says why the answer, or its probability, is missing. `asked_with` says
-    what an endpoint had to be asked otherwise than usual; None for other models.
+    what an endpoint had to be asked otherwise than usual, `read_by` which rule read a written answer, or why
+    none did; both are None for other models.
     """
 
     logprobs: Sequence[float] | NDArray[np.float64] | None = None
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     n_tail_tokens: int | None = None
     said: str | None = None
     asked_with: str | None = None
+    read_by: str | None = None
 
 
 def may_pass(reason: str) -> bool:
@@ -65,13 +67,13 @@ def table_of(model: str, items: Sequence[Item], answers: Sequence[Answer]) -> pa
     """The response table of one model, language and item set, ordered by item.
 
     Columns: model, subset, language, item, correct, p_correct, crm_logit, n_options, option_logprobs,
-    option_mass, n_tail_tokens, tied, reason; said, where answers are written; asked_with, for endpoints; then
-    the items' own columns, called `item_...` where a column of these names is theirs.
+    option_mass, n_tail_tokens, tied, reason; said and read_by, where answers are written; asked_with,
+    for endpoints; then the items' own columns, called `item_...` where a column of these names is theirs.
     """
     order = sorted(range(len(items)), key=lambda k: items[k].item)
     rows = [_row(model, items[k], answers[k]) for k in order]
     columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in _SCHEMA.items()}
-    for name in ("said", "asked_with"):
+    for name in ("said", "read_by", "asked_with"):
         if all(getattr(answer, name) is None for answer in answers):
             del columns[name]
     for name, shown in extra_columns(items).items():
@@ -163,6 +165,7 @@ _SCHEMA = {
     "tied": pa.bool_(),
     "reason": pa.string(),
     "said": pa.string(),
+    "read_by": pa.string(),
     "asked_with": pa.string(),
 }
 
@@ -180,6 +183,7 @@ def _row(model: str, item: Item, answer: Answer) -> dict[str, Any]:
         "tied": False,
         "reason": answer.reason,
         "said": answer.said,
+        "read_by": answer.read_by,
         "asked_with": answer.asked_with,
     }
     if answer.logprobs is None:

@@ -52,6 +52,12 @@ EXPECTED: dict[str, tuple[tuple[str, ...], int, dict[str, Any], str]] = {
         {"correct": 1, "reason": "", "p_correct": 0.8051},
         "",
     ),
+    "prompts_own_language": (
+        ("--prompts", str(CASES / "prompts_own_language" / "prompts.toml")),
+        0,
+        {"correct": 1, "reason": ""},
+        "",
+    ),
 }
 
 

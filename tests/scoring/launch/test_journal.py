@@ -117,3 +117,15 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     journal.keep([(1, ANSWERS[3])])
     journal.close()
     assert list(read_journal(tmp_path / "j", 9)) == [1]
+
+
+def test_records_of_another_version_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that knows more of an answer, or less."""
+    from maskedadv.scoring.launch import journal as module
+
+    fields = module._fields
+    for change in (lambda row: [*row, "new"], lambda row: row[:-1]):
+        path = tmp_path / str(len(list(tmp_path.iterdir())))
+        monkeypatch.setattr(module, "_fields", lambda k, a, change=change: change(fields(k, a)))
+        write(path)
+        assert read_journal(path, 9) == {}
