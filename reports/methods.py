@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from maskedadv.diagnostics import LocaleVerdict
 from maskedadv.diagnostics.verdict import DO_NOT_USE
+from maskedadv.maximum_likelihood.estimators import Estimator, find_estimator
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import variant_meaning
 from maskedadv.words.numbers import level_text, plural
@@ -22,7 +23,6 @@ _INTERVALS = {
     "information": "the information matrix with difficulties {difficulties}",
     "bootstrap": "percentiles over {replicates:,} bootstrap samples of items",
 }
-_DIFFICULTIES = {"joint": "profiled out", "marginal": "integrated out"}
 
 
 def methods(fit: Fit) -> str:
@@ -72,18 +72,13 @@ def _estimator(fit: Fit) -> str:
             "Abilities are hierarchical (multivariate normal over models) and difficulties normal with an "
             f"estimated spread; the posterior was sampled with NUTS in Stan{how}."
         )
-    words = {
-        "joint": "maximum likelihood of abilities and difficulties jointly, difficulties summing to zero in "
-        "every connected component",
-        "marginal": "maximum likelihood with difficulties integrated out over a normal distribution of "
-        "estimated spread",
-    }
-    return f"Estimation: {'; '.join(words.get(u, u) for u in _estimators(fit))}."
+    return f"Estimation: {'; '.join(e.words for e in _estimators(fit))}."
 
 
-def _estimators(fit: Fit) -> list[str]:
-    """Names of the estimators that the blocks were fitted with."""
-    return fit.info.estimators or [str(fit.settings.estimator)]
+def _estimators(fit: Fit) -> list[Estimator]:
+    """The estimators that the blocks were fitted with."""
+    names = fit.info.estimators or [fit.settings.estimator]
+    return [find_estimator(name, fit.settings.response) for name in names]
 
 
 def _interval(fit: Fit) -> str:
@@ -92,7 +87,7 @@ def _interval(fit: Fit) -> str:
     if s.method == "nuts":
         return f"Intervals are equal-tailed {level} posterior intervals."
     words = _INTERVALS[str(s.interval)].format(
-        replicates=s.replicates, difficulties=" or ".join(_DIFFICULTIES.get(u, u) for u in _estimators(fit))
+        replicates=s.replicates, difficulties=" or ".join(e.difficulties for e in _estimators(fit))
     )
     return f"Intervals ({level}) come from {words}."
 

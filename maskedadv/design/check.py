@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from maskedadv.design.accuracy_filter import Dropped
 from maskedadv.design.blocks import Block, shared_items
 from maskedadv.design.components import find_components
-from maskedadv.design.estimable import known_parts
 from maskedadv.design.prepare import open_table, prepare_locales
 from maskedadv.errors import NoSharedItem, NothingLeft
 from maskedadv.maximum_likelihood.block_estimate import alike
+from maskedadv.maximum_likelihood.estimators import choose_estimator
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import SUBSETS
@@ -147,7 +147,7 @@ def _undetermined(block: Block | None, settings: Settings) -> str:
     """Why no model of a block can have a finite gap; empty if one can."""
     if block is None:
         return "no answers"
-    parts = known_parts(block.answers, settings.estimator, settings.response)
+    parts = choose_estimator(block.answers, settings).parts(block.answers)
     local = block.language != block.pivot
     known = [dict(zip(block.model[at], parts[at], strict=True)) for at in (local, ~local)]
     if any(part >= 0 and known[1].get(model) == part for model, part in known[0].items()):

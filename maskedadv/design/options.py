@@ -1,4 +1,4 @@
-"""The chance of a lucky guess on every item."""
+"""The chance of a lucky guess on every item, and what is at chance."""
 
 from __future__ import annotations
 
@@ -83,6 +83,19 @@ def options_notes(responses: Responses, guessing: str, options: int | None) -> l
     if len(missing):
         return []
     return [f"options {options} was used for no item: column n_options gives the number for every item."]
+
+
+def at_chance(
+    right: NDArray[np.float64], lucky: NDArray[np.float64], spread: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether right answers are not above those that luck alone gives by two standard errors.
+
+    Parameters
+    ----------
+    right : number (or share) of right answers
+    lucky, spread : its expectation and standard deviation under guessing, in the same unit
+    """
+    return np.asarray(right <= lucky + 2.0 * spread)
 
 
 def _named(responses: Responses, items: NDArray[np.integer]) -> str:

@@ -1,9 +1,12 @@
-"""Estimate blocks one after the other, or several at a time in processes."""
+"""The estimators of maximum likelihood, as a table; blocks estimated by them, several at a time if asked for.
+
+To add one, write its function (answers to `BlockEstimate`), enter it here, and name it in the settings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block
-from maskedadv.design.estimable import chosen_estimator
+from maskedadv.design.estimable import FEW_CELLS, continuous_parts, joint_parts, marginal_parts
 from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine
 from maskedadv.errors import NotConverged
@@ -24,6 +27,73 @@ from maskedadv.maximum_likelihood.joint import fit_joint
 from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.marginal_result import not_estimated
 from maskedadv.settings import Settings
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """One way to estimate a block.
+
+    Attributes
+    ----------
+    name : as in `Settings.estimator`
+    responses : what it serves
+    fit : from answers (C, I), an engine and what `estimate_block` gives it to a `BlockEstimate`
+    parts : from answers, which differences it will find finite; see `maskedadv.design.estimable`
+    words : what it is, for a methods paragraph
+    difficulties : what becomes of the difficulties, for the same
+    """
+
+    name: str
+    responses: tuple[str, ...]
+    fit: Callable[..., BlockEstimate]
+    parts: Callable[[NDArray[np.float64]], NDArray[np.intp]]
+    words: str
+    difficulties: str
+
+
+ESTIMATORS = (
+    Estimator(
+        "joint",
+        ("binary", "soft"),
+        fit_joint,
+        joint_parts,
+        "maximum likelihood of abilities and difficulties jointly, difficulties summing to zero in every "
+        "connected component",
+        "profiled out",
+    ),
+    Estimator(
+        "marginal",
+        ("binary",),
+        fit_marginal,
+        marginal_parts,
+        "maximum likelihood with difficulties integrated out over a normal distribution of estimated spread",
+        "integrated out",
+    ),
+    Estimator(
+        "joint",
+        ("crm",),
+        fit_crm,
+        continuous_parts,
+        "least squares of abilities and difficulties jointly, difficulties summing to zero in every "
+        "connected component",
+        "profiled out",
+    ),
+)
+
+
+def find_estimator(name: str, response: str) -> Estimator:
+    """The entry for a name and a response."""
+    return next(e for e in ESTIMATORS if e.name == name and response in e.responses)
+
+
+def choose_estimator(answers: NDArray[np.float64], settings: Settings) -> Estimator:
+    """What a block is estimated by: what was asked for; for `auto`, by the median number of cells an item."""
+    name = settings.estimator
+    if name == "auto":
+        typical = float(np.median((~np.isnan(answers)).sum(axis=0)))
+        few = typical < FEW_CELLS and settings.response == "binary"
+        name = "marginal" if few else "joint"
+    return find_estimator(name, settings.response)
 
 
 def estimate_blocks(
@@ -71,7 +141,7 @@ def estimate_block(
     with_floor: bool = False,
 ) -> BlockEstimate:
     """One block by the estimator asked for; `n_items` of the whole table, for bootstrap weights by item."""
-    estimator = chosen_estimator(block.answers, settings.estimator, settings.response)
+    estimator = choose_estimator(block.answers, settings)
     weights: list[NDArray[np.float64]] = []
     if settings.interval == "bootstrap":
         weights = [item_weights(settings.seed, b, n_items)[block.place] for b in range(settings.replicates)]
@@ -91,10 +161,7 @@ def estimate_block(
         if with_floor:
             assert block.chance is not None
             return replace(fit_floor(block.answers, block.chance, engine, **common), estimator="marginal")
-        if settings.response == "crm":
-            return fit_crm(block.answers, engine, **common)
-        fitter = fit_marginal if estimator == "marginal" else fit_joint
-        return replace(fitter(block.answers, engine, **common), estimator=estimator)
+        return replace(estimator.fit(block.answers, engine, **common), estimator=estimator.name)
     except (NotConverged, np.linalg.LinAlgError) as error:
         # One block, or one variant of it, must not cost all others; the warnings say which and why.
-        return replace(not_estimated(block.answers, str(error)), estimator=estimator)
+        return replace(not_estimated(block.answers, str(error)), estimator=estimator.name)

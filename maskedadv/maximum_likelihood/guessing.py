@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.components import find_components
+from maskedadv.design.options import at_chance
 from maskedadv.engines import Engine
 from maskedadv.likelihoods import guessing as floor
 from maskedadv.likelihoods import integrated as marginal
@@ -21,7 +22,7 @@ from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs, pairs_amo
 Array = NDArray[np.float64]
 
 
-def at_chance(answers: Array, chance: Array) -> NDArray[np.bool_]:
+def cells_at_chance(answers: Array, chance: Array) -> NDArray[np.bool_]:
     """Cells whose share of right answers is not above chance by two standard errors, shape (C,).
 
     Under a floor such a cell has no ability: every low enough level explains it equally well.
@@ -35,7 +36,7 @@ def at_chance(answers: Array, chance: Array) -> NDArray[np.bool_]:
     count = seen.sum(axis=1)
     lucky = (seen * chance).sum(axis=1)
     spread = np.sqrt((seen * chance * (1 - chance)).sum(axis=1))
-    out = np.nansum(answers, axis=1) <= lucky + 2.0 * spread
+    out = at_chance(np.nansum(answers, axis=1), lucky, spread)
     return np.asarray(out & (lucky > 0) & (count > 0))
 
 
@@ -65,7 +66,7 @@ def fit_floor(
     """
     components = find_components(answers)
     mean = np.nanmean(answers, axis=1)
-    lost = at_chance(answers, chance)
+    lost = cells_at_chance(answers, chance)
     finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
     part = np.where(lost, -2, -1)
     if not len(finite) or not components.finite_parts():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.design.options import at_chance
 from maskedadv.likelihoods import paired, paired_floor
 from maskedadv.maximum_likelihood.block_estimate import clustered
 
@@ -175,7 +176,7 @@ def _at_chance(pattern: Array, both: NDArray[np.bool_], chance: Array) -> NDArra
     lucky = both @ chance
     spread = np.sqrt(both @ (chance * (1 - chance)))
     right = np.stack([pattern[[0, 1]].sum(axis=(0, 2)), pattern[[0, 2]].sum(axis=(0, 2))])
-    return np.asarray((right <= lucky + 2.0 * spread).any(axis=0) & (lucky > 0))
+    return np.asarray(at_chance(right, lucky, spread).any(axis=0) & (lucky > 0))
 
 
 def _floor_replicates(pattern: Array, chance: Array, start: Array, weights: Array | None) -> Array:

@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
+from maskedadv.design.options import at_chance
 from maskedadv.errors import BadSetting, BadValue, NoSharedItem, PivotMissing, UnknownLocale, UnknownSubset
 from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
 from maskedadv.vocabulary import GAP_TABLE, SUBSETS
@@ -108,7 +109,7 @@ def gaps_from_accuracy(
     cells = cells.assign(
         se=np.sqrt(p * (1 - p) / n),
         ability=abilities[0],
-        near_chance=p <= chance + 2 * np.sqrt(chance * (1 - chance) / n),
+        near_chance=at_chance(p, chance.to_numpy(), np.sqrt(chance * (1 - chance) / n).to_numpy()),
     )
     place = {ids: k for k, ids in enumerate(cells[_IDS].itertuples(index=False, name=None))}
     near, extreme = cells["near_chance"].to_numpy(), np.isin(p, (0.0, 1.0))

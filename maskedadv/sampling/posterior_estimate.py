@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from maskedadv.design.blocks import Block
 from maskedadv.design.components import find_components
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate, alike, typical_cells
-from maskedadv.maximum_likelihood.guessing import at_chance
+from maskedadv.maximum_likelihood.guessing import cells_at_chance
 from maskedadv.sampling.layout import Layout
 from maskedadv.vocabulary import GAPS, OF_SUBSET
 
@@ -54,7 +54,7 @@ def block_estimates(
         answers = block.answers
         informative = (~np.isnan(answers)).sum(axis=0) > 1 if continuous else ~alike(answers)
         weak = find_components(np.where(np.isnan(answers), np.nan, 0.5)).cell_weak
-        part = weak if chance is None else np.where(at_chance(answers, chance[subset]), -2, weak)
+        part = weak if chance is None else np.where(cells_at_chance(answers, chance[subset]), -2, weak)
         mine = subset_of_item == subset
         out[subset] = BlockEstimate(
             ability=np.where(part == -2, np.nan, draws.mean(axis=0)),

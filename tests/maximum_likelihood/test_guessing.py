@@ -13,7 +13,7 @@ from maskedadv.engines.embedded import Embedded
 from maskedadv.likelihoods import guessing as floor
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
-from maskedadv.maximum_likelihood.guessing import at_chance, fit_floor, stan_data
+from maskedadv.maximum_likelihood.guessing import cells_at_chance, fit_floor, stan_data
 from maskedadv.maximum_likelihood.integrated_optimum import Start
 from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.stan_optimum import contrast_data
@@ -64,7 +64,7 @@ def test_likelihood_and_optimum_equal_brute_force(seed: int, holes: float) -> No
     answers[rng.random(answers.shape) < holes] = np.nan
     empty = np.isnan(answers).all(axis=0)
     answers, chance = answers[:, ~empty], chance[~empty]
-    if at_chance(answers, chance).any() or (np.nanmean(answers, axis=1) == 1).any():
+    if cells_at_chance(answers, chance).any() or (np.nanmean(answers, axis=1) == 1).any():
         return
     found = fit_floor(answers, chance, ENGINE, interval="information", seed=1)
     if found.bound or not np.isfinite(found.ability).all():
@@ -141,9 +141,9 @@ def test_cells_at_chance_have_no_ability() -> None:
     rng = np.random.default_rng(4)
     answers = with_floor(rng, np.array([1.0, 1.5, 2.0]), -0.5, 400, np.full(400, 0.25), 0.0)
     answers[0] = rng.permutation(400) < 108
-    lost = at_chance(answers, np.full(400, 0.25))
+    lost = cells_at_chance(answers, np.full(400, 0.25))
     assert lost.tolist() == [True] + [False] * 5
-    assert not at_chance(answers, np.zeros(400)).any()
+    assert not cells_at_chance(answers, np.zeros(400)).any()
     found = fit_floor(answers, np.full(400, 0.25), ENGINE, interval="robust", seed=1)
     assert np.isnan(found.ability[0])
     assert found.part[0] == -2
