@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+from typing import Unpack, get_type_hints
 
-import numpy as np
 import pandas as pd
 
+from maskedadv.checks import Whole
 from maskedadv.design.prepare import Design, prepare
 from maskedadv.engines import choose_engine
-from maskedadv.errors import BadSetting
 from maskedadv.gaps.bases import Run, make_bases
 from maskedadv.gaps.variants import make_variants
 from maskedadv.responses import Responses, read_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.fit_result import Fit
-from maskedadv.sampling.priors import Priors
-from maskedadv.settings import Settings
+from maskedadv.settings import GROUPS, OPTIONS, Arguments, Settings, option_docs
 
 Progress = Callable[[str], None]
 
@@ -25,84 +26,17 @@ Progress = Callable[[str], None]
 def fit(
     responses: str | Path | pd.DataFrame | Responses,
     *,
-    method: str = "optimize",
-    estimator: str | None = None,
-    response: str = "binary",
-    locale: str | Sequence[str] | None = None,
-    scope: str = "locale",
-    pivot: str = "en",
-    min_accuracy: float = 0.35,
-    interval: str | None = None,
-    level: float = 0.95,
-    replicates: int = 1000,
-    engine: str = "auto",
-    seed: int = 1,
-    chains: int = 4,
-    warmup: int = 1000,
-    draws: int = 1000,
-    adapt_delta: float = 0.9,
-    max_treedepth: int = 10,
-    metric: str = "diag_e",
-    priors: Mapping[str, float] | Priors | None = None,
-    guessing: str | float = "auto",
-    options: int | None = None,
-    link: str = "auto",
-    variants: str = "auto",
     jobs: int = 1,
     progress: Progress | None = None,
+    **arguments: Unpack[Arguments],
 ) -> Fit:
-    """Estimate abilities and the three gaps of every model in every locale.
+    """Estimate abilities and the gaps of every model in every locale.
 
     Parameters
     ----------
     responses
         A response table: path, DataFrame or `Responses`; see `read_responses` for its columns.
-    method
-        `optimize`: maximum likelihood. `nuts`: the full posterior, see docs/explanation/nuts.md.
-    estimator
-        Under `optimize`, `joint` (default): abilities and sum-to-zero difficulties both free, the paper's
-        estimator; inflates gaps by C/(C − 1) for C cells an item. `marginal`: difficulties integrated out
-        over N(0, σ), σ estimated; unbiased with few models too. `auto`: `marginal` below 40 cells an item,
-        else `joint`. Under `nuts` all give one posterior: `joint` samples difficulties, `marginal` integrates
-        them out and draws them back, `auto` (default) takes the cheaper.
-    response
-        `binary`: `correct`. `soft`: Bernoulli quasi-likelihood on `p_correct` (`optimize` only). `crm`:
-        continuous response model, normal on `crm_logit` or the logit of `p_correct`.
-    locale
-        Local languages to fit; None fits every language but the pivot.
-    scope
-        `locale`: each locale on its own rows. `joint`: one CA block over all locales, so that a CA item has
-        one difficulty in all of them, and one CS block per locale.
-    pivot
-        Language to compare with.
-    min_accuracy
-        A model is left out of a locale unless its accuracy exceeds this in each of its cells; 0 keeps all.
-    interval
-        `robust`: sandwich, clustered by item. `information`: from the information matrix, the model taken
-        as true. `bootstrap`: items resampled, percentile interval. `nuts` has equal-tailed posterior
-        intervals.
-    level
-        Coverage of the intervals.
-    replicates
-        Bootstrap replicates.
-    engine
-        `auto`, `cmdstan` or `embedded`.
-    seed
-        Seed of the bootstrap (and of Stan).
-    chains, warmup, draws, adapt_delta, max_treedepth, metric
-        NUTS: number of chains, iterations of each before and after adaptation has ended, Stan's tuning.
-    priors
-        NUTS: names and numbers that replace defaults, such as {"gap": 1.0}; see docs/explanation/priors.md.
-    guessing
-        Floor of the `floor` variant: `chance`, 1/options of each item; a number for all items; `none`. `auto`
-        takes `chance` where the number of options of every item is known. Binary responses only.
-    options
-        Number of options of the items that have none in a column `n_options`.
-    link
-        `english`: the `linked` variant, local_gap/λ − global_gap, with λ from the models' pivot-language
-        abilities; needs 8 models. `auto` gives it where it can; `none` does not.
-    variants
-        `none` leaves out every variant that was not asked for, and the `variant` dimension of the cube.
+    OPTIONS
     jobs
         Blocks (locales, under `nuts`) fitted at the same time; changes no number.
     progress
@@ -125,37 +59,29 @@ def fit(
     >>> fit = maskedadv.fit(maskedadv.datasets.global_mmlu_lite(), estimator="marginal")
     >>> fit.gaps(locale="zh", gap="knowledge_gap")  # doctest: +SKIP
     """
-    if locale is not None and not isinstance(locale, str | Sequence):
-        raise BadSetting(f"locale must be a language code or several (is {locale!r}).")
-    chosen = (locale,) if isinstance(locale, str) else locale
-    settings = Settings(
-        method=method,
-        estimator=estimator or "",
-        response=response,
-        locale=None if chosen is None else tuple(chosen),
-        scope=scope,
-        pivot=pivot,
-        min_accuracy=min_accuracy,
-        interval=interval or "",
-        level=level,
-        replicates=replicates,
-        engine=engine,
-        seed=seed,
-        chains=chains,
-        warmup=warmup,
-        draws=draws,
-        adapt_delta=adapt_delta,
-        max_treedepth=max_treedepth,
-        metric=metric,
-        priors=priors,
-        guessing=str(guessing),
-        options=options,
-        link=link,
-        variants=variants,
-    )
-    if not isinstance(jobs, int | np.integer) or jobs < 1:
-        raise BadSetting(f"jobs must be a whole number of 1 or more (is {jobs!r}).")
+    unknown = [name for name in arguments if name not in OPTIONS]
+    if unknown:
+        raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+    settings = Settings(**arguments)  # type: ignore[arg-type]  # the checks bring them to one form
+    Whole(1, 10**6)("jobs", jobs)
     return run(read_responses(responses), settings, jobs=jobs, progress=progress)
+
+
+def _describe_fit() -> None:
+    """Give `fit` the signature and the words of the settings, which stand in `maskedadv.settings` once."""
+    own = inspect.signature(fit)
+    kept = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    types = get_type_hints(Arguments)
+    more = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name])
+        for group in GROUPS
+        for f in fields(group)
+    ]
+    fit.__signature__ = own.replace(parameters=[kept[0], *more, *kept[1:]])  # type: ignore[attr-defined]
+    fit.__doc__ = inspect.cleandoc(fit.__doc__ or "").replace("OPTIONS", option_docs())
+
+
+_describe_fit()
 
 
 def run(

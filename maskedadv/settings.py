@@ -1,93 +1,196 @@
-"""The arguments of a fit, checked once."""
+"""The arguments of a fit, each once: default, check and words; the command line and `maskedadv.fit` follow.
+
+To add one, add a field to the group that it belongs to, and its type to `Arguments`.
+"""
 
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypedDict
 
-import numpy as np
-
+from maskedadv.checks import Check, Maybe, Number, OneOf, Whole, language_codes, text
 from maskedadv.errors import BadSetting
 from maskedadv.sampling.priors import Priors, make_priors
 
-METHODS = ("optimize", "nuts")
-ESTIMATORS = ("joint", "marginal", "auto")
-RESPONSES = ("binary", "soft", "crm")
-SCOPES = ("locale", "joint")
-INTERVALS = ("robust", "information", "bootstrap", "posterior")
-METRICS = ("diag_e", "dense_e", "unit_e")
+LEVEL = 0.95
+"""Coverage of intervals, unless the user says otherwise."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a fit was asked to do; see `maskedadv.fit` for each field."""
+class Option:
+    """What is known of an argument beside its default.
 
-    method: str = "optimize"
-    estimator: str = ""  # empty: joint under optimize, auto under nuts
-    response: str = "binary"
-    locale: tuple[str, ...] | None = None
-    scope: str = "locale"
-    pivot: str = "en"
-    min_accuracy: float = 0.35
-    interval: str = ""  # empty: robust under optimize, posterior under nuts
-    level: float = 0.95
-    replicates: int = 1000
-    engine: str = "auto"
-    seed: int = 1
-    chains: int = 4
-    warmup: int = 1000
-    draws: int = 1000
-    adapt_delta: float = 0.9
-    max_treedepth: int = 10
-    metric: str = "diag_e"
-    priors: Mapping[str, float] | Priors | None = None
-    guessing: str = "auto"
-    options: int | None = None
-    link: str = "auto"
-    variants: str = "auto"
+    Attributes
+    ----------
+    check : gives the value in its one form, or raises `BadSetting`
+    help : its words, in the command line's help and in the docstring of `maskedadv.fit`
+    flag : on the command line; empty: the field's name
+    metavar : on the command line, where the check does not say it
+    several : whether the command line takes it several times
+    """
+
+    check: Check
+    help: str
+    flag: str = ""
+    metavar: str = ""
+    several: bool = False
+
+
+def _option(default: Any, check: Check, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"option": Option(check, help, **more)})
+
+
+def _guessing(name: str, value: Any) -> str:
+    """`auto`, `none`, `chance`, or a number from 0 to below 1 as text."""
+    if str(value) in ("auto", "none", "chance"):
+        return str(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0.0 <= number < 1.0:
+        raise BadSetting(
+            f"{name} must be auto, none, chance or a number from 0 to less than 1 (is {str(value)!r})."
+        )
+    return repr(number)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which part of the table is fitted."""
+
+    locale: tuple[str, ...] | None = _option(
+        None,
+        language_codes,
+        "Local language to take; may be several. Default: all but the pivot.",
+        several=True,
+    )
+    pivot: str = _option("en", text, "Language to compare with.")
+    min_accuracy: float = _option(
+        0.35,
+        Number(0.0, 1.0, lowest_allowed=True),
+        "A model is left out of a locale unless its accuracy exceeds this in each of its cells; 0 keeps all.",
+    )
+    response: str = _option(
+        "binary",
+        OneOf("binary", "soft", "crm"),
+        "binary: `correct`. soft: Bernoulli quasi-likelihood on `p_correct` (optimize only). crm: continuous "
+        "response model, normal on `crm_logit` or the logit of `p_correct`.",
+    )
+    options: int | None = _option(
+        None,
+        Maybe(Whole(2, 1000)),
+        "Number of options of the items that have none in a column `n_options`.",
+    )
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """What is maximised or sampled, and the variants beside it."""
+
+    method: str = _option(
+        "optimize", OneOf("optimize", "nuts"), "optimize: maximum likelihood. nuts: the full posterior."
+    )
+    estimator: str = _option(
+        "",
+        OneOf("joint", "marginal", "auto", unset=True),
+        "optimize: joint (default), abilities and difficulties both free, the papers' estimator, for many "
+        "models (inflates gaps by C/(C − 1) for C cells an item); marginal, difficulties integrated out, "
+        "unbiased with few models too; auto, marginal below 40 cells an item. nuts: the same posterior "
+        "either way; auto (default) takes the cheaper.",
+    )
+    scope: str = _option(
+        "locale",
+        OneOf("locale", "joint"),
+        "locale: each locale on its own rows. joint: a CA item has one difficulty in all languages.",
+    )
+    guessing: str = _option(
+        "auto",
+        _guessing,
+        "Floor of the variant `floor`: chance, 1/options of each item; a number for all items; none. auto "
+        "takes chance where the options of every item are known. Binary responses only.",
+        metavar="auto|none|chance|NUMBER",
+    )
+    link: str = _option(
+        "auto",
+        OneOf("auto", "none", "english"),
+        "english: the variant `linked`, CS gaps on the CA scale by the spread of the models' pivot-language "
+        "abilities; needs 8 models. auto gives it where it can; none does not.",
+    )
+    variants: str = _option(
+        "auto", OneOf("auto", "none"), "none: the papers' gaps only, and what is asked for by name."
+    )
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How uncertain the estimates are, and how that is told."""
+
+    interval: str = _option(
+        "",
+        OneOf("robust", "information", "bootstrap", "posterior", unset=True),
+        "optimize: robust (default), a sandwich clustered by item; information, from the information matrix, "
+        "the model taken as true; bootstrap, items resampled, percentiles. nuts: posterior, equal tails.",
+    )
+    level: float = _option(LEVEL, Number(0.0, 1.0), "Coverage of the intervals.")
+    replicates: int = _option(1000, Whole(10, 10**7), "Bootstrap replicates.")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How Stan is run."""
+
+    engine: str = _option("auto", OneOf("auto", "cmdstan", "embedded"), "Stan engine.")
+    seed: int = _option(1, Whole(0, 2**31 - 1), "Seed of the bootstrap and of Stan.")
+    chains: int = _option(4, Whole(1, 64), "nuts: chains a locale.")
+    warmup: int = _option(1000, Whole(1, 10**6), "nuts: warmup iterations a chain.")
+    draws: int = _option(1000, Whole(4, 10**6), "nuts: draws kept a chain.")
+    adapt_delta: float = _option(0.9, Number(0.0, 1.0), "nuts: target acceptance.")
+    max_treedepth: int = _option(10, Whole(1, 20), "nuts: longest trajectory, 2^N steps.")
+    metric: str = _option("diag_e", OneOf("diag_e", "dense_e", "unit_e"), "nuts: form of the mass matrix.")
+    priors: Mapping[str, float] | Priors | None = _option(  # noqa: RUF009
+        None,
+        lambda _, value: value,
+        "nuts: names and numbers that replace priors; docs/explanation/priors.md.",
+        flag="prior",
+        metavar="NAME=NUMBER",
+        several=True,
+    )
+
+
+GROUPS = (Data, Likelihood, Intervals, Sampling)
+
+
+@dataclass(frozen=True)
+class Settings(Sampling, Intervals, Likelihood, Data):
+    """What a fit was asked to do: `Data`, `Likelihood`, `Intervals` and `Sampling`, checked when made.
+
+    Raises
+    ------
+    BadSetting
+        A value is outside its range, or two exclude each other.
+    """
 
     def __post_init__(self) -> None:
-        _one_of("method", self.method, METHODS)
+        for name, option in OPTIONS.items():
+            object.__setattr__(self, name, option.check(name, getattr(self, name)))
         nuts = self.method == "nuts"
         if not self.estimator:
             object.__setattr__(self, "estimator", "auto" if nuts else "joint")
         if not self.interval:
             object.__setattr__(self, "interval", "posterior" if nuts else "robust")
         object.__setattr__(self, "priors", asdict(make_priors(self.priors)) if nuts else None)
-        _one_of("estimator", self.estimator, ESTIMATORS)
-        _one_of("response", self.response, RESPONSES)
-        _one_of("scope", self.scope, SCOPES)
-        _one_of("interval", self.interval, INTERVALS)
-        for name in ("level", "min_accuracy", "adapt_delta"):
-            object.__setattr__(self, name, _number(name, getattr(self, name)))
-        for name in ("replicates", "seed", "chains", "warmup", "draws", "max_treedepth"):
-            object.__setattr__(self, name, _integer(getattr(self, name)))
-        _between("level", self.level, 0.0, 1.0)
-        if not 0.0 <= self.min_accuracy < 1.0:
-            raise BadSetting(f"min_accuracy must be from 0 to less than 1 (is {self.min_accuracy!r}).")
-        _whole("replicates", self.replicates, 10, 10**7)
-        _whole("seed", self.seed, 0, 2**31 - 1)
-        _whole("chains", self.chains, 1, 64)
-        _whole("warmup", self.warmup, 1, 10**6)
-        _whole("draws", self.draws, 4, 10**6)
-        _whole("max_treedepth", self.max_treedepth, 1, 20)
-        _between("adapt_delta", self.adapt_delta, 0.0, 1.0)
-        _one_of("metric", self.metric, METRICS)
-        object.__setattr__(self, "guessing", _guessing(self.guessing))
-        object.__setattr__(self, "options", _integer(self.options))
-        _one_of("link", self.link, ("auto", "none", "english"))
-        _one_of("variants", self.variants, ("auto", "none"))
-        if self.options is not None:
-            _whole("options", self.options, 2, 1000)
         self._agree()
 
     def _agree(self) -> None:
         """Refuse settings that exclude each other."""
-        if self.guessing not in ("auto", "none") and self.response != "binary":
+        floor = self.guessing not in ("auto", "none")
+        if floor and self.response != "binary":
             raise BadSetting("a guessing floor goes with response 'binary' only.")
-        if self.variants == "none" and (self.guessing not in ("auto", "none") or self.link == "english"):
+        if self.variants == "none" and (floor or self.link == "english"):
             raise BadSetting("variants 'none' excludes a guessing floor and a link; leave one of them out.")
         if self.method == "nuts":
             if self.response == "soft":
@@ -101,72 +204,61 @@ class Settings:
                 raise BadSetting(f"interval '{self.interval}' goes with method 'optimize' only.")
         elif self.interval == "posterior":
             raise BadSetting("interval 'posterior' goes with method 'nuts' only.")
-        if self.response == "soft" and self.estimator == "marginal":
-            raise BadSetting(
-                "response 'soft' has no marginal estimator: the spread of difficulty is told from the noise "
-                "of right and wrong, which soft answers lack, and gaps would shrink; use joint."
-            )
-        if self.response == "crm" and self.estimator == "marginal":
-            raise BadSetting(
-                "response 'crm' has no marginal estimator; joint does not inflate its gaps, use that."
-            )
+        if self.estimator == "marginal" and (why := _NO_MARGINAL.get(self.response)):
+            raise BadSetting(why)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain texts, numbers and lists."""
+        """Plain texts, numbers and lists; `Settings(**values)` gives the same settings again."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
 
-def settings_from_json(values: Mapping[str, Any]) -> Settings:
-    """What `Settings.as_json` gave.
+OPTIONS: dict[str, Option] = {f.name: f.metadata["option"] for group in GROUPS for f in fields(group)}
+"""Every argument by name, in the order of the groups."""
 
-    Raises
-    ------
-    TypeError, BadSetting
-    """
-    own = dict(values)
-    own["locale"] = None if own["locale"] is None else tuple(own["locale"])
-    return Settings(**own)
+_NO_MARGINAL = {
+    "soft": "response 'soft' has no marginal estimator: the spread of difficulty is told from the noise "
+    "of right and wrong, which soft answers lack, and gaps would shrink; use joint.",
+    "crm": "response 'crm' has no marginal estimator; joint does not inflate its gaps, use that.",
+}
 
 
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise BadSetting(f"{name} must be one of {', '.join(allowed)} (is {value!r}).")
+class Arguments(TypedDict, total=False):
+    """The types in which `maskedadv.fit` takes the settings."""
+
+    locale: str | Sequence[str] | None
+    pivot: str
+    min_accuracy: float
+    response: str
+    options: int | None
+    method: str
+    estimator: str | None
+    scope: str
+    guessing: str | float
+    link: str
+    variants: str
+    interval: str | None
+    level: float
+    replicates: int
+    engine: str
+    seed: int
+    chains: int
+    warmup: int
+    draws: int
+    adapt_delta: float
+    max_treedepth: int
+    metric: str
+    priors: Mapping[str, float] | Priors | None
 
 
-def _between(name: str, value: float, low: float, high: float) -> None:
-    if not low < value < high:
-        raise BadSetting(f"{name} must lie between {low:g} and {high:g} (is {value!r}).")
-
-
-def _whole(name: str, value: int, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadSetting(f"{name} must be a whole number from {low} to {high} (is {value!r}).")
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise BadSetting(f"{name} must be a number (is {value!r}).") from None
-
-
-def _integer(value: object) -> object:
-    """NumPy's whole numbers are whole numbers too."""
-    return int(value) if isinstance(value, np.integer) else value
-
-
-def _guessing(value: str | float) -> str:
-    """`auto`, `none`, `chance`, or a number from 0 to below 1 as text."""
-    text = str(value)
-    if text in ("auto", "none", "chance"):
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number < 1.0:
-        raise BadSetting(
-            f"guessing must be auto, none, chance or a number from 0 to less than 1 (is {value!r})."
-        )
-    return repr(number)
+def option_docs() -> str:
+    """The settings as parameters of a numpydoc docstring, with defaults."""
+    parts = []
+    for group in GROUPS:
+        for f in fields(group):
+            default = "" if f.default in ("", None) else f" : default {f.default!r}"
+            words = textwrap.fill(
+                f.metadata["option"].help, 100, initial_indent="    ", subsequent_indent="    "
+            )
+            parts.append(f"{f.name}{default}\n{words}")
+    return "\n".join(parts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from maskedadv.errors import MissingFacts
+from maskedadv.errors import MissingFacts, NothingToDraw
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
 
@@ -50,7 +50,7 @@ class Omitted:
 
 @dataclass(frozen=True)
 class Source:
-    """What exhibits are made from: the fit, its joint uncertainty, and facts."""
+    """What exhibits are made from: the fit, its joint uncertainty, facts, and a posterior's own tables."""
 
     fit: Fit
     joint: Joint
@@ -58,7 +58,7 @@ class Source:
     locales: pd.DataFrame
     pivot: str
     families: tuple[str, ...]
-    extras: Mapping[str, pd.DataFrame]
+    posterior: Mapping[str, pd.DataFrame]
 
     def model_table(self) -> pd.DataFrame:
         """The facts about the models.
@@ -70,6 +70,22 @@ class Source:
         if self.models is None:
             raise MissingFacts("no model table was given; write models.csv and give it with --models.")
         return self.models
+
+
+Make = Callable[[Source, str], list[Exhibit]]
+"""From a source and a title to exhibits: none where there is nothing to say of such a result."""
+
+
+def build(source: Source, exhibits: Sequence[tuple[str, Make]]) -> tuple[list[Exhibit], list[Omitted]]:
+    """Every exhibit that the result and the facts allow, in the order given, and what was left out."""
+    made: list[Exhibit] = []
+    left: list[Omitted] = []
+    for title, make in exhibits:
+        try:
+            made += make(source, title)
+        except (MissingFacts, NothingToDraw) as error:
+            left.append(Omitted(title, str(error)))
+    return made, left
 
 
 def by_reason(omitted: Sequence[Omitted]) -> list[tuple[str, str]]:

@@ -15,10 +15,9 @@ from maskedadv import __version__
 from maskedadv.diagnostics import LocaleVerdict, diagnose
 from maskedadv.errors import BadSetting
 from maskedadv.files.folders import check_folder, whole_folder
-from maskedadv.reports import answers, methods
+from maskedadv.reports import answers, figures, methods
 from maskedadv.reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
-from maskedadv.reports.exhibit import Exhibit, Omitted, Source, by_reason
-from maskedadv.reports.exhibits import build
+from maskedadv.reports.exhibit import Exhibit, Omitted, Source, build, by_reason
 from maskedadv.reports.fonts import fonts_for
 from maskedadv.reports.page import render
 from maskedadv.reports.posterior import posterior_tables
@@ -53,7 +52,6 @@ def write_report(
     formats: Sequence[str] = ("svg",),
     title: str | None = None,
     notes: Sequence[str] = (),
-    extras: Mapping[str, pd.DataFrame] | None = None,
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
@@ -69,9 +67,6 @@ def write_report(
         Of svg, png, pdf: the figures as files. The page holds its own pictures in any case.
     notes
         Sentences of your own that a reader must know, shown beside the answer.
-    extras
-        Further tables to show: "cross-validation", "predictive-checks", "diagnostics"; see the figures of
-        the same names for their columns. A posterior brings the last two itself.
     overwrite
         Replace a report of another result. One of the same result is replaced anyway, anything else never.
 
@@ -90,17 +85,16 @@ def write_report(
     fonts = fonts_for(_texts(fit, table))
     pivot = str(facts["name"].get(fit.settings.pivot, fit.settings.pivot))
     found = diagnose(fit) if fit.posteriors else []
-    tables = posterior_tables(fit, found) | dict(extras or {})
-    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, tables)
-    exhibits, omitted = build(source)
+    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, posterior_tables(fit, found))
+    exhibits, omitted = build(source, figures.EXHIBITS)
     told = (*_unknown_models(fit, table), *_unknown_codes(fit, table, facts), fonts.warning)
     warnings = tuple(w for w in told if w)
     report = Report(folder, tuple(e.name for e in exhibits), tuple(omitted), warnings)
     with whole_folder(folder, OURS.__contains__) as partial:
         _write_tables(exhibits, partial / "tables", level_text(fit.settings.level))
         drawn = _write_figures(exhibits, partial / "figures", formats, progress)
-        page = _page(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)
-        (partial / "index.html").write_text(page, "utf-8")
+        content = _content(source, exhibits, drawn, omitted, warnings, title or TITLE, notes, found)
+        (partial / "index.html").write_text(render("gaps.html.j2", **content), "utf-8")
         (partial / MARK).write_text(_summary(fit, report), "utf-8")
     return report
 
@@ -174,7 +168,7 @@ def _write_figures(
     return drawn
 
 
-def _page(
+def _content(
     source: Source,
     exhibits: Sequence[Exhibit],
     drawn: Mapping[str, str],
@@ -183,7 +177,8 @@ def _page(
     title: str,
     notes: Sequence[str],
     found: Sequence[LocaleVerdict],
-) -> str:
+) -> dict[str, Any]:
+    """What a page says, whatever its form: names that a template fills in."""
     fit = source.fit
     shown = []
     for k, e in enumerate(exhibits):
@@ -201,26 +196,25 @@ def _page(
     one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot, fragile)
     lead = answers.overall(source.joint, source.pivot, fragile) or one_by_one[0]
     blocks = fit.info.blocks
-    return render(
-        "gaps.html.j2",
-        title=title,
-        notes=notes,
-        pivot=source.pivot,
-        level=level_text(fit.settings.level),
-        lead=lead,
-        shares=answers.share_sentence(fit),
-        doubt=methods.doubt(fit, found),
-        answers=one_by_one if len(one_by_one) > 1 else [],
-        exhibits=shown,
-        omitted=by_reason(omitted),
-        convergence=methods.convergence(fit),
-        verdicts=methods.verdicts(found),
-        warnings=[*(w.text for w in fit.info.warnings if not (found and w.kind == SAMPLING)), *warnings],
-        diagnostics=[("fits", display(pd.DataFrame(blocks)))] if blocks else [],
-        assumptions=methods.ASSUMPTIONS,
-        methods=methods.methods(fit),
-        bibtex=methods.bibtex(fit),
-    )
+    return {
+        "title": title,
+        "notes": notes,
+        "pivot": source.pivot,
+        "level": level_text(fit.settings.level),
+        "lead": lead,
+        "shares": answers.share_sentence(fit),
+        "doubt": methods.doubt(fit, found),
+        "answers": one_by_one if len(one_by_one) > 1 else [],
+        "exhibits": shown,
+        "omitted": by_reason(omitted),
+        "convergence": methods.convergence(fit),
+        "verdicts": methods.verdicts(found),
+        "warnings": [*(w.text for w in fit.info.warnings if not (found and w.kind == SAMPLING)), *warnings],
+        "diagnostics": [("fits", display(pd.DataFrame(blocks)))] if blocks else [],
+        "assumptions": methods.ASSUMPTIONS,
+        "methods": methods.methods(fit),
+        "bibtex": methods.bibtex(fit),
+    }
 
 
 def _summary(fit: Fit, report: Report) -> str:

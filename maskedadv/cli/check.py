@@ -3,61 +3,34 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
-from maskedadv.cli.options import json_option, responses_argument, table_options
+from maskedadv.cli.options import json_option, responses_argument, settings_options
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 
 @click.command()
 @responses_argument
-@table_options
-@click.option(
-    "--response",
-    type=click.Choice(["binary", "soft", "crm"]),
-    help="Default: binary where 'correct' is there, else soft.",
+@settings_options(
+    "locale", "pivot", "min_accuracy", "response", "estimator", "guessing", "options", response=""
 )
-@click.option(
-    "--estimator",
-    type=click.Choice(["joint", "marginal", "auto"]),
-    help="Which the answers are to serve; as for fit.",
-)
-@click.option("--guessing", default="auto", show_default=True, help="As for fit.")
-@click.option("--options", type=int, help="As for fit.")
 @click.option("--cells", "show_cells", is_flag=True, help="Also list every cell (model, subset, language).")
 @json_option
-def command(
-    responses: str,
-    locale: tuple[str, ...],
-    pivot: str,
-    min_accuracy: float,
-    response: str | None,
-    estimator: str | None,
-    guessing: str,
-    options: int | None,
-    show_cells: bool,
-    as_json: bool,
-) -> None:
+def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> None:
     """Read RESPONSES (CSV, Parquet file or folder), check it and say what it holds.
 
+    Without --response: binary where the table has a column correct, else soft.
     Leaves with exit code 2 if the table is refused, or if a locale cannot be fitted.
     """
     from dataclasses import asdict
 
     from maskedadv.design.check import check
 
-    found = check(
-        responses,
-        locale=locale or None,
-        pivot=pivot,
-        response=response,
-        estimator=estimator,
-        min_accuracy=min_accuracy,
-        guessing=guessing,
-        options=options,
-    )
+    given["locale"] = given["locale"] or None
+    found = check(responses, **given)
     problems = {k: why for k, why in found.locales().items() if why}
     if as_json:
         click.echo(
@@ -145,7 +118,7 @@ def command(
     for note in found.notes:
         click.echo("\n" + wrap(f"Note: {note}."))
     if found.dropped:
-        click.echo(f"\nModels left out for accuracy at or under {min_accuracy:g}:")
+        click.echo(f"\nModels left out for accuracy at or under {given['min_accuracy']:g}:")
         for d in found.dropped:
             click.echo(wrap(str(d), indent="  "))
     for name, why in problems.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill
@@ -107,7 +108,7 @@ def lighteval(**options: Any) -> None:
     show_default=True,
     help="The first epoch's answer, or the mean over epochs as p_correct.",
 )
-@click.option("--scorer", help="Score to take, where samples have several: NAME or NAME.KEY.")
+@click.option("--scorer", help="Score to take: NAME or NAME.KEY, or read: the written answer.")
 def inspect(**options: Any) -> None:
     """Inspect logs (.eval or .json): files, or folders searched through.
 
@@ -192,9 +193,11 @@ def _refuse_own_input(output: Path, inputs: Sequence[Path]) -> None:
     """Refuse to replace what is read."""
     from maskedadv.errors import OutputExists
 
+    if not os.path.exists(output):
+        return
     for path in inputs:
-        inside = path.is_dir() and output.exists() and output.resolve().is_relative_to(path.resolve())
-        if inside or (path.exists() and output.exists() and path.samefile(output)):
+        inside = os.path.isdir(path) and output.resolve().is_relative_to(path.resolve())
+        if inside or (os.path.exists(path) and path.samefile(output)):
             raise OutputExists(
                 f"{output} is one of the files that are read, and is not replaced; choose another name."
             )

@@ -1,37 +1,72 @@
-"""Options that several commands share."""
+"""Options that several commands share; those of a fit are made from `maskedadv.settings`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
+
+from maskedadv.checks import Maybe, Number, OneOf, Whole
+from maskedadv.settings import GROUPS, OPTIONS, Option, Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 responses_argument = click.argument("responses", type=click.Path(path_type=str))
 
-
-def table_options(command: F) -> F:
-    """--locale, --pivot and --min-accuracy: what part of a table is meant."""
-    for option in (
-        click.option(
-            "--min-accuracy",
-            type=float,
-            default=0.35,
-            show_default=True,
-            help="Leave a model out of a locale unless it exceeds this in each of its cells; 0 keeps all.",
-        ),
-        click.option("--pivot", default="en", show_default=True, help="Language to compare with."),
-        click.option(
-            "--locale",
-            "locale",
-            multiple=True,
-            help="Local language to take; may be given several times. Default: all but the pivot.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+ALL_SETTINGS = tuple(OPTIONS)
+
+
+def settings_options(*names: str, **changes: Any) -> Callable[[F], F]:
+    """Options of a command for settings of a fit, in this order.
+
+    Parameters
+    ----------
+    names : fields of `Settings`
+    changes : by name, another default
+    """
+    defaults = {f.name: f.default for group in GROUPS for f in fields(group)} | changes
+
+    def decorate(command: F) -> F:
+        for name in reversed(names):
+            command = _click_option(name, OPTIONS[name], defaults[name])(command)
+        return command
+
+    return decorate
+
+
+def _click_option(name: str, option: Option, default: Any) -> Callable[[F], F]:
+    flag = "--" + (option.flag or name).replace("_", "-")
+    kind, check = str, option.check
+    while isinstance(check, Maybe):
+        check = check.check
+    if isinstance(check, OneOf):
+        kind = click.Choice(check.allowed)  # type: ignore[assignment]
+    elif isinstance(check, Whole | Number):
+        kind = int if isinstance(check, Whole) else float  # type: ignore[assignment]
+    shown = default not in (None, "") and not option.several
+    return click.option(
+        flag,
+        name,
+        type=kind,
+        default=default if shown else None,
+        show_default=shown,
+        multiple=option.several,
+        metavar=option.metavar or None,
+        help=option.help.replace("`", ""),
+    )
+
+
+def settings_of(given: dict[str, Any], **fixed: Any) -> Settings:
+    """Settings from what the options of `settings_options` gave."""
+    from maskedadv.sampling.priors import parse_priors
+
+    values = given | fixed
+    if "priors" in values:
+        values["priors"] = parse_priors(values["priors"])
+    if "locale" in values:
+        values["locale"] = values["locale"] or None
+    return Settings(**values)

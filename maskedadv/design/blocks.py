@@ -149,7 +149,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def rows_of_language(responses: Responses, code: int) -> slice:
     """Rows are sorted by language, so a language is one slice."""
-    start, stop = np.searchsorted(responses.language, [code, code + 1])
+    ends = np.array([code, code + 1], dtype=responses.language.dtype)  # another type would copy the column
+    start, stop = np.searchsorted(responses.language, ends)
     return slice(int(start), int(stop))
 
 
@@ -204,10 +205,8 @@ def build_block(
     if not len(chosen):
         return None
     n_models = len(responses.models)
-    cell_key, cell = np.unique(
-        responses.language[chosen].astype(np.int64) * n_models + responses.model[chosen], return_inverse=True
-    )
-    item_key, item = np.unique(responses.item[chosen], return_inverse=True)
+    cell_key, cell = _codes(responses.language[chosen] * n_models + responses.model[chosen])
+    item_key, item = _codes(responses.item[chosen])
     answers = np.full((len(cell_key), len(item_key)), np.nan)
     answers[cell, item] = values[chosen]
     return Block(
@@ -221,6 +220,13 @@ def build_block(
         answers=answers,
         chance=None if chance is None else chance[item_key],
     )
+
+
+def _codes(values: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Distinct small whole numbers in order, and the place of each value among them: a sort is dearer."""
+    present = np.bincount(values) > 0
+    place = np.cumsum(present) - 1
+    return np.flatnonzero(present), place[values]
 
 
 def shared_items(

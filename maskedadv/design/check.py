@@ -95,15 +95,14 @@ def check(
     InputError
         The table itself is refused, or the settings do not go with it, as `fit` would refuse them.
     """
-    chosen = (locale,) if isinstance(locale, str) else locale
     table = read_responses(responses)
     settings = Settings(
         response=response or ("binary" if table.correct is not None else "soft"),
-        estimator=estimator or "",
-        locale=None if chosen is None else tuple(chosen),
+        estimator=estimator,  # type: ignore[arg-type]  # the checks bring these to one form
+        locale=locale,  # type: ignore[arg-type]
         pivot=pivot,
         min_accuracy=min_accuracy,
-        guessing=str(guessing),
+        guessing=guessing,  # type: ignore[arg-type]
         options=options,
     )
     opened = open_table(table, settings)

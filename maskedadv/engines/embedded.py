@@ -19,7 +19,7 @@ from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Va
 from maskedadv.engines.stan_files import program_text
 from maskedadv.errors import EngineFailed, NotConverged
 
-_ITERATIONS, _AGAIN, _STAYS = 5000, 20, 1e-6
+_ITERATIONS, _AGAIN, _STAYS = 5000, 20, 1e-4
 """Steps of one climb, climbs after the first, and how far (unconstrained scale) the last one may move."""
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
@@ -18,8 +20,8 @@ from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of
 
 Array = NDArray[np.float64]
 
-DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError)
-"""What reading a damaged netCDF file may raise; h5py's own checks of its structure end in a RuntimeError."""
+DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, BadZipFile, zlib.error)
+"""What reading a damaged file may raise; h5py's own checks of its structure end in a RuntimeError."""
 
 
 @dataclass(frozen=True)

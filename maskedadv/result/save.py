@@ -20,8 +20,8 @@ from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.result.draws import DAMAGE, Posterior, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import from_json
-from maskedadv.settings import Settings, settings_from_json
-from maskedadv.vocabulary import SUBSETS, VARIANTS
+from maskedadv.settings import Settings
+from maskedadv.vocabulary import VARIANTS
 
 FORMAT = 2
 UNCERTAINTY, POSTERIOR = "uncertainty", "posterior"
@@ -43,10 +43,9 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
-        models = fit.cube["model"].values
         (partial / UNCERTAINTY).mkdir()
         for variant, own in fit.uncertainty.items():
-            _save_uncertainty(own, models, partial / UNCERTAINTY / f"{variant}.nc")
+            _save_uncertainty(own, partial / UNCERTAINTY / f"{variant}.npz")
         if len(fit.variants) > 1:
             fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
             fit.links().to_csv(partial / "links.csv", index=False)
@@ -120,13 +119,13 @@ def load(path: str | Path) -> Fit:
                 f"{folder} was written by another version of maskedadv (format {written}, this one reads "
                 f"{FORMAT}); fit again."
             )
-        settings = settings_from_json(content["settings"])
+        settings = Settings(**content["settings"])
         info = from_json(content)
         with xr.open_dataset(folder / "cube.nc", engine="h5netcdf") as opened:
             cube = _as_objects(opened.load())
         items = pd.read_parquet(folder / "items.parquet")
         variants = [str(v) for v in cube["variant"].values]
-        uncertainty = {v: _load_uncertainty(folder / UNCERTAINTY / f"{v}.nc") for v in variants}
+        uncertainty = {v: _load_uncertainty(folder / UNCERTAINTY / f"{v}.npz") for v in variants}
         bases = dict.fromkeys(VARIANTS[v][0] for v in variants) if settings.method == "nuts" else {}
         posteriors = {base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales) for base in bases}
     except DAMAGE as error:
@@ -149,32 +148,29 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
-def _save_uncertainty(
-    uncertainty: Mapping[str, Uncertainty], models: NDArray[np.object_], path: Path
-) -> None:
-    """One group per locale, numbered: a language code may hold characters that group names may not."""
-    nodes: dict[str, xr.Dataset] = {}
+def _save_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> None:
+    """NumPy arrays in a zip, whose checksums notice damage; of every subset only the rows that concern it."""
+    arrays: dict[str, NDArray[Any]] = {}
     for k, (locale, own) in enumerate(uncertainty.items()):
-        nodes[f"/locale_{k}"] = xr.Dataset(
-            {"values": (("row", "subset", "model"), own.values, {"units": "logit"})},
-            coords={
-                "row": ("row", own.key.astype(object)),
-                "subset": ("subset", np.array(SUBSETS, dtype=object)),
-                "model": ("model", models),
-            },
-            attrs={"locale": locale, "kind": own.kind},
-        )
-    encoding = {name: {"values": {"zlib": True, "complevel": 1}} for name in nodes}
-    xr.DataTree.from_dict(nodes).to_netcdf(path, engine="h5netcdf", encoding=encoding)
+        arrays[f"{k} locale"] = np.array([locale, own.kind], dtype=str)
+        arrays[f"{k} key"] = own.key.astype(str)
+        arrays[f"{k} shape"] = np.array(own.values.shape)
+        for s in range(own.values.shape[1]):
+            rows = np.flatnonzero(own.values[:, s].any(axis=1))
+            arrays[f"{k} rows {s}"] = rows
+            arrays[f"{k} values {s}"] = own.values[rows, s]
+    np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
 def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
     out = {}
-    with xr.open_datatree(path, engine="h5netcdf") as tree:
-        for k in range(len(tree.children)):
-            node = tree[f"locale_{k}"].to_dataset()
-            key = np.asarray(node["row"].values, dtype=object)
-            out[str(node.attrs["locale"])] = Uncertainty(str(node.attrs["kind"]), key, node["values"].values)
+    with np.load(path, allow_pickle=False) as arrays:
+        for k in range(sum(name.endswith(" locale") for name in arrays.files)):
+            locale, kind = arrays[f"{k} locale"].tolist()
+            values = np.zeros(arrays[f"{k} shape"])
+            for s in range(values.shape[1]):
+                values[arrays[f"{k} rows {s}"], s] = arrays[f"{k} values {s}"]
+            out[locale] = Uncertainty(kind, arrays[f"{k} key"].astype(object), values)
     return out
 
 

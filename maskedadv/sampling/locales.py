@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -153,13 +153,7 @@ def make_task(layout: Layout, settings: Settings, engine: str, threads: int | No
         response=settings.response,
         estimator=settings.estimator,
         priors=make_priors(settings.priors),
-        sampler=Sampler(
-            warmup=settings.warmup,
-            draws=settings.draws,
-            adapt_delta=settings.adapt_delta,
-            max_treedepth=settings.max_treedepth,
-            metric=settings.metric,
-        ),
+        sampler=Sampler(**{f.name: getattr(settings, f.name) for f in fields(Sampler)}),
         chains=settings.chains,
         engine=engine,
         seed=settings.seed,

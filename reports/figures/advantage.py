@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import plotnine as p9
 
+from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
-from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known
+from maskedadv.reports.exhibit import Exhibit, Source
+from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known, rows_in_words
 from maskedadv.reports.figures.placing import Box, beside_points
 from maskedadv.reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
 
@@ -152,3 +154,26 @@ def _quadrants(low: float, high: float, pivot: str) -> list[p9.geoms.geom.geom]:
             )
         )
     return parts
+
+
+def make_advantage(s: Source, title: str) -> list[Exhibit]:
+    """The masked advantage of locales, or of the models of the only one."""
+    gaps = s.fit.gaps()
+    if len(s.joint.locales) > 1:
+        frame, by, cells = summaries.locale_means(s.joint), "locale", gaps
+    else:
+        frame, by, cells = gaps, "model", None
+    figure = masked_advantage(frame, by, cells=cells, pivot=s.pivot, families=s.families)
+    return [Exhibit("masked-advantage", title, _caption(by, s.pivot), rows_in_words(frame, by), figure)]
+
+
+def _caption(by: str, pivot: str) -> str:
+    """How to read the masked-advantage plot."""
+    return (
+        "Across: how much weaker proficiency in the local language is, from culture-agnostic questions. Up: "
+        f"local questions, in the local language against {pivot}. On the dashed diagonal the knowledge gap "
+        "is zero; above it (shaded) the local language gives better access to local knowledge than "
+        "proficiency "
+        f"alone would. Crosses are the intervals of the {by}s"
+        + ("; small points are single models." if by == "locale" else ".")
+    )

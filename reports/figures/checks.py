@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
 from matplotlib.ticker import MaxNLocator
 
+from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import known
 from maskedadv.reports.theme import CATEGORIES, INK, MUTED, axis_number, labels, theme_maskedadv
 
@@ -101,3 +102,34 @@ def diagnostics(frame: pd.DataFrame, *, families: Sequence[str] = ("DejaVu Sans"
 def _few(limits: tuple[float, float]) -> list[float]:
     """Two or three round numbers inside the limits: more run into those of the next panel."""
     return [float(v) for v in MaxNLocator(2, steps=[1, 2, 5, 10]).tick_values(*limits)]
+
+
+_PREDICTIVE = (
+    "Grey: interval of what the fitted model would produce. Point: what was observed. Points outside say "
+    "what the model does not describe."
+)
+
+
+_CONVERGENCE = (
+    "Worst value of each convergence measure by locale, and by posterior where there is one with a guessing "
+    "floor, too; the dashed line is what is asked for."
+)
+
+
+def make_predictive(s: Source, title: str) -> list[Exhibit]:
+    """Predictive checks of a posterior."""
+    return _of_posterior(s, "predictive-checks", title, predictive_checks, _PREDICTIVE)
+
+
+def make_convergence(s: Source, title: str) -> list[Exhibit]:
+    """Convergence of a posterior."""
+    return _of_posterior(s, "diagnostics", title, diagnostics, _CONVERGENCE)
+
+
+def _of_posterior(
+    s: Source, name: str, title: str, draw: Callable[..., p9.ggplot], text: str
+) -> list[Exhibit]:
+    if name not in s.posterior:
+        return []
+    table = s.posterior[name]
+    return [Exhibit(name, title, text, text, draw(table, families=s.families), {name: table})]

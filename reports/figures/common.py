@@ -11,6 +11,7 @@ import pandas as pd
 from maskedadv.errors import NothingToDraw
 from maskedadv.reports.theme import NEGATIVE, POSITIVE, ZERO
 from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE
+from maskedadv.words.numbers import signed
 
 CLEAR = ("interval below zero", "interval includes zero", "interval above zero")
 CLEAR_COLOURS = dict(zip(CLEAR, (NEGATIVE, ZERO, POSITIVE), strict=True))
@@ -46,3 +47,15 @@ def gap_panels(frame: pd.DataFrame, gaps: Iterable[str] = GAPS) -> Any:
     """Titles of the panels, one per gap, in the usual order; a Categorical."""
     headings = {gap.name: gap.heading for gap in GAP_TABLE}
     return pd.Categorical(frame["gap"].map(headings), categories=[headings[g] for g in gaps])
+
+
+def rows_in_words(frame: pd.DataFrame, row: str) -> str:
+    """The range of the estimates, gap by gap."""
+    known = frame[frame["estimate"].notna()]
+    parts = []
+    for gap, own in known.groupby("gap", sort=False):
+        ranked = own.sort_values("estimate")[[row, "estimate"]].to_numpy()
+        (lowest, least), (highest, most) = ranked[0], ranked[-1]
+        name = str(gap).replace("_", " ")
+        parts.append(f"{name} from {signed(least)} ({lowest}) to {signed(most)} ({highest})")
+    return f"{known[row].nunique()} rows. " + "; ".join(parts) + "."

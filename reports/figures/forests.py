@@ -7,9 +7,24 @@ from collections.abc import Sequence
 import pandas as pd
 import plotnine as p9
 
-from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, by_mean, clearness, gap_panels, known
+from maskedadv import summaries
+from maskedadv.errors import NothingToDraw
+from maskedadv.reports.exhibit import Exhibit, Source
+from maskedadv.reports.figures.common import (
+    CLEAR,
+    CLEAR_COLOURS,
+    by_mean,
+    clearness,
+    gap_panels,
+    known,
+    rows_in_words,
+)
 from maskedadv.reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
+from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAPS
+from maskedadv.words.numbers import level_text
+
+_MOST = 400  # cells; beyond it the forest of every locale is left to the table
 
 
 def forest(
@@ -70,4 +85,70 @@ def forest(
         + theme_maskedadv(width, 1.25 + each * len(rows), families)
         + p9.theme(panel_grid_major_y=p9.element_blank(), panel_spacing_x=0.03)
         + (p9.theme() if several else p9.theme(legend_title=p9.element_blank()))
+    )
+
+
+def make_locale_means(s: Source, title: str) -> list[Exhibit]:
+    """Mean gaps of the locales."""
+    means = summaries.locale_means(s.joint)
+    tables = {"locale-means": means}
+    if len(s.joint.locales) > 1:
+        tables["overall-means"] = summaries.overall_means(s.joint)
+    figure = forest(means, "locale", axis="mean gap over models (logit)", families=s.families)
+    return [
+        Exhibit(
+            "locale-means",
+            title,
+            _caption(s.fit, "locale"),
+            rows_in_words(means, "locale"),
+            figure,
+            tables,
+        )
+    ]
+
+
+def make_model_means(s: Source, title: str) -> list[Exhibit]:
+    """Mean gaps of the models."""
+    if len(s.joint.locales) == 1:
+        return []
+    means = summaries.model_means(s.joint)
+    figure = forest(means, "model", axis="mean gap over locales (logit)", families=s.families)
+    text = _caption(s.fit, "model")
+    return [
+        Exhibit("model-means", title, text, rows_in_words(means, "model"), figure, {"model-means": means})
+    ]
+
+
+def make_models(s: Source, title: str) -> list[Exhibit]:
+    """Every model of every locale, a figure a locale."""
+    gaps = s.fit.gaps()
+    if len(gaps) > len(GAPS) * _MOST:
+        raise NothingToDraw(
+            f"{len(gaps) // len(GAPS)} cells are too many to draw one by one; the table gaps has all."
+        )
+    made = []
+    for k, locale in enumerate(s.joint.locales):
+        own = gaps[(gaps["locale"] == locale) & gaps["estimate"].notna()]
+        if len(own):
+            figure = forest(own, "model", families=s.families)
+            text = _caption(s.fit, "model")
+            made.append(
+                Exhibit(
+                    f"models-{k + 1}",
+                    f"{title}: {locale}",
+                    text,
+                    rows_in_words(own, "model"),
+                    figure,
+                    folded=True,
+                )
+            )
+    return made
+
+
+def _caption(fit: Fit, row: str) -> str:
+    """How to read a forest plot of this fit."""
+    level = level_text(fit.settings.level)
+    return (
+        f"Points are estimates, lines {level} intervals, in logits; above zero the local language is better. "
+        f"Rows run from the highest to the lowest knowledge gap of the {row}s."
     )

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
+from maskedadv import summaries
+from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import by_mean, gap_panels, known
 from maskedadv.reports.theme import (
     CELL_INK,
@@ -18,7 +20,9 @@ from maskedadv.reports.theme import (
     labels,
     theme_maskedadv,
 )
-from maskedadv.words.numbers import signed
+from maskedadv.result.fit_result import Fit
+from maskedadv.vocabulary import GAPS
+from maskedadv.words.numbers import percent, signed
 
 
 def gap_heatmap(
@@ -101,3 +105,44 @@ def gap_heatmap(
             legend_key_height=9,
         )
     )
+
+
+def make_heatmap(s: Source, title: str) -> list[Exhibit]:
+    """Every gap of every cell, with the shares of positive ones."""
+    gaps = s.fit.gaps()
+    figure = gap_heatmap(gaps, families=s.families)
+    shares = summaries.sign_shares(s.fit)
+    tables = {"gaps": gaps, "sign-shares": shares}
+    return [Exhibit("heat-map", title, _caption(shares), _alt(s.fit), figure, tables)]
+
+
+def _caption(shares: pd.DataFrame) -> str:
+    """How to read the heat map, and the shares of positive cells."""
+    overall = shares.tail(len(GAPS))
+    words = [
+        f"{row['gap'].replace('_', ' ')} {row['positive']} of {row['known']} "
+        f"({percent(row['share_positive'])}), clearly {row['clearly_positive']}, "
+        f"clearly negative {row['clearly_negative']}"
+        for row in overall.to_dict(orient="records")
+    ]
+    return (
+        "Blue: the local language is better; orange: the pivot is. Bold numbers or dots mark gaps whose "
+        "interval excludes zero; × marks gaps that are not known, a blank a model without answers in the "
+        "locale. Positive cells: " + "; ".join(words) + "."
+    )
+
+
+def _alt(fit: Fit) -> str:
+    """Size and means of the heat maps."""
+    cube = fit.cube
+    means = {str(g): float(np.nanmean(v)) for g, v in _by_gap(fit).items() if np.isfinite(v).any()}
+    words = ", ".join(f"{g.replace('_', ' ')} {signed(v)}" for g, v in means.items())
+    return (
+        f"Three heat maps of {cube.sizes['model']} models by {cube.sizes['locale']} locales. Means over all "
+        f"cells: {words}."
+    )
+
+
+def _by_gap(fit: Fit) -> dict[str, np.ndarray]:
+    gaps = fit.gaps()
+    return {str(g): own["estimate"].to_numpy(float) for g, own in gaps.groupby("gap", sort=False)}

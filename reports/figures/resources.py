@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
+from maskedadv import summaries
+from maskedadv.errors import NothingToDraw
+from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, gap_panels, known
 from maskedadv.reports.theme import INK, MUTED, PAPER, axis_number, label, theme_maskedadv
-from maskedadv.words.numbers import p_value, signed
+from maskedadv.words.numbers import p_value, plural, signed
 
 _LANES = 0.74  # share of the distance between two levels that their locales are spread over
 _MOST_IN_A_LEVEL = 14
@@ -105,3 +108,41 @@ def _in_words(row: Mapping[Any, Any]) -> str:
         return "too few locales or levels for a correlation"
     slope = f"{signed(row['slope'])} [{signed(row['slope_lower'])}, {signed(row['slope_upper'])}]"
     return f"r = {signed(row['r'])}, p {p_value(row['p'])}; slope {slope} a level"
+
+
+def make_resources(s: Source, title: str) -> list[Exhibit]:
+    """Mean gaps of the locales against their resource level."""
+    trend = summaries.resource_trend(s.joint, s.locales)
+    by_level = summaries.by_resource_level(s.joint, s.locales)
+    if by_level["resource_level"].max() == by_level["resource_level"].min():
+        raise NothingToDraw("every locale with a known resource level has the same one; nothing to compare.")
+    figure = resource_trend(
+        summaries.locale_means(s.joint), s.locales["resource_level"], trend, by_level, families=s.families
+    )
+    tables = {"resource-levels": by_level, "resource-trend": trend}
+    text = _caption(trend, s.joint.locales, s.locales)
+    return [Exhibit("resource-level", title, text, _alt(trend), figure, tables)]
+
+
+def _caption(trend: pd.DataFrame, locales: Sequence[str], facts: pd.DataFrame) -> str:
+    """How to read the resource figure, and which locales are not in it."""
+    level = facts["resource_level"].reindex(list(locales))
+    absent = list(level[level.isna()].index)
+    tail = f" Without a known level, and left out: {', '.join(absent)}." if absent else ""
+    n = int(trend["n_locales"].max())
+    return (
+        f"Means over models of {plural(n, 'locale')} by resource level (those that come with maskedadv: "
+        "classes of Joshi et al. 2020); grey bars are means of a level. r, its p (two-sided t) and Spearman "
+        "take the locales for a sample of languages; the slope's interval is about these locales, from the "
+        "joint uncertainty." + tail
+    )
+
+
+def _alt(trend: pd.DataFrame) -> str:
+    """The correlations with the resource level."""
+    words = [
+        f"{row['gap'].replace('_', ' ')}: r = {signed(row['r'])}, p {p_value(row['p'])}, Spearman "
+        f"{signed(row['spearman'])}"
+        for row in trend.to_dict(orient="records")
+    ]
+    return "Mean gaps of locales against their resource level. " + "; ".join(words) + "."

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
+from maskedadv import summaries
+from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import gap_panels, known
 from maskedadv.reports.figures.placing import spread
 from maskedadv.reports.theme import CATEGORIES, INK, MUTED, PAPER, axis_number, label, labels, theme_maskedadv
@@ -109,3 +111,27 @@ def size_labels(values: Iterable[float]) -> list[str]:
         )
         out.append(f"{np.round(value / unit[0], 2):g}{unit[1]}")
     return out
+
+
+_CAPTION = (
+    "Mean gap of each model over its locales against all its parameters, on a log scale, with intervals. "
+    "Dense models and mixtures of experts stand apart; dashed lines are models whose size is not known."
+)
+
+
+def make_sizes(s: Source, title: str) -> list[Exhibit]:
+    """Mean gaps of the models against their size."""
+    sizes = summaries.by_size(s.joint, s.model_table())
+    slopes = summaries.size_slopes(s.joint, s.model_table())
+    figure = scale_curves(sizes, families=s.families)
+    tables = {"sizes": sizes, **({"size-slopes": slopes} if len(slopes) else {})}
+    return [Exhibit("scale", title, _CAPTION, _alt(sizes), figure, tables)]
+
+
+def _alt(sizes: pd.DataFrame) -> str:
+    """How many models of which sizes."""
+    known = sizes[sizes["parameters"].notna()]
+    return (
+        f"Mean gaps of {known['model'].nunique()} models of {known['family'].nunique()} families against "
+        f"their number of parameters."
+    )

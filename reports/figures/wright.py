@@ -9,6 +9,7 @@ import pandas as pd
 import plotnine as p9
 import xarray as xr
 
+from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import known
 from maskedadv.reports.theme import CATEGORIES, GRID, MANY, MUTED, axis_number, label, theme_maskedadv
 
@@ -92,3 +93,21 @@ def _bars(difficulty: pd.DataFrame, edges: np.ndarray) -> pd.DataFrame:
         return pd.DataFrame({"locale": [], "subset": [], "count": [], "low": [], "high": []})
     bars = pd.concat(rows, ignore_index=True)
     return bars[bars["count"] > 0].copy()
+
+
+_CAPTION = (
+    "Bars to the right: difficulties of the items. Points to the left: abilities of the models, in the local "
+    "language and in the pivot. CA and CS have scales of their own: compare levels inside one panel only."
+)
+
+
+def make_wright(s: Source, title: str) -> list[Exhibit]:
+    """Wright maps of eight locales each."""
+    made = []
+    locales = list(s.joint.locales)
+    for k in range(0, len(locales), 8):
+        figure = wright_map(s.fit.items, s.fit.cube, locales=locales[k : k + 8], families=s.families)
+        name = "wright-map" if len(locales) <= 8 else f"wright-map-{k // 8 + 1}"
+        alt = f"Difficulties of items beside abilities of models in {', '.join(locales[k : k + 8])}."
+        made.append(Exhibit(name, title, _CAPTION, alt, figure, folded=k > 0))
+    return made

@@ -26,7 +26,7 @@ from maskedadv.scoring.endpoints.talk import (
     show,
 )
 from maskedadv.scoring.endpoints.tokens import NumberedTokens
-from maskedadv.scoring.endpoints.trouble import Trouble, concerns_one_question
+from maskedadv.scoring.endpoints.trouble import Trouble, concerns_one_question, rejects_request
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.progress import Progress
 from maskedadv.scoring.launch.store import FAILED, Answer, may_pass
@@ -165,6 +165,8 @@ def _ask(talk: Talk, item: Item, rendered: Rendered) -> Answer:
             ) from None
         except Trouble as trouble:
             change = changed(trouble, settings, used, first=not talk.answered)
+            if not change and rejects_request(trouble) and talk.changes - used:
+                continue  # another question found the words meanwhile
             if not change:
                 raise
             with talk.lock:

@@ -85,9 +85,15 @@ def score_options(talk: Talk, encoded: Encoded) -> Answer:
             values = _values(talk, encoded.prefix, tails, used)
             break
         except Trouble as trouble:
-            if trouble.status not in {400, 422} or talk.answered or {ONE_BY_ONE, ECHO} <= used:
+            other = ONE_BY_ONE if ONE_BY_ONE not in used else ECHO
+            # Once answers came, what is refused is the question; unless another one found the words since.
+            if (
+                trouble.status not in {400, 422}
+                or other in used
+                or (talk.answered and other not in talk.changes)
+            ):
                 raise
-            talk.changes.add(ONE_BY_ONE if ONE_BY_ONE not in used else ECHO)
+            talk.changes.add(other)
     length = max(map(len, tails))
     if not all(-math.inf < v <= _ROUNDING for v in values):
         return Answer([math.nan] * len(encoded.tails), None, NOT_FINITE, length, None, _method(used))
@@ -106,7 +112,7 @@ def _values(
     for group in groups:
         for ids, choice in zip(group, _ask(talk, group, used), strict=True):
             tokens = _of_tokens(choice, ids, len(prefix))
-            if tokens is None and ECHO not in talk.changes:
+            if tokens is None and ECHO not in used:
                 talk.changes.add(ECHO)
                 return _values(talk, prefix, tails, frozenset(talk.changes))
             if tokens is None:

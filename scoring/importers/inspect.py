@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,26 @@ import pandas as pd
 
 from maskedadv.errors import BadSetting, BadValue, BrokenLog, LimitedRun, MixedRuns
 from maskedadv.scoring.importers import mapping as m
-from maskedadv.scoring.importers.answers import CUT_OFF, Part, Row, gather, make_part, place
+from maskedadv.scoring.importers.answers import CUT_OFF, Note, Part, Row, gather, make_part, place
 from maskedadv.scoring.importers.imported import Imported, combine
 from maskedadv.scoring.importers.inspect_files import find_inspect_logs, read_samples
 from maskedadv.scoring.importers.jsonstream import CUT
 from maskedadv.scoring.importers.labels import choose_subset
-from maskedadv.scoring.importers.outcomes import FAILED, NO_ANSWER, NOT_SCORED, PARTIAL, Outcome
+from maskedadv.scoring.importers.outcomes import (
+    FAILED,
+    INVALIDATED,
+    NO_ANSWER,
+    NOT_SCORED,
+    PARTIAL,
+    Outcome,
+    from_choice,
+)
+from maskedadv.scoring.importers.reading_check import ReadingCheck
 from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.reading.read import read_answer
 
 LATER_EPOCH = "later epoch"
+READ = "read"  # in place of a scorer's name: the written answer as it is read here
 _IDS = ["language", "subset", "item"]
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5}
 # A task without a rule of the user's: what its samples call language and subset.
@@ -60,7 +72,8 @@ def read_inspect(
     epochs
         "first": the first epoch's answer counts. "mean": `p_correct` is the mean score over epochs.
     scorer
-        Name of the score to take, where samples have several; "name.key" for one of a score's values.
+        Name of the score to take, where samples have several; "name.key" for one of a score's values; "read"
+        for the written answers as they are read here.
     allow_limited
         Take runs that were limited, failed or were stopped.
     tasks, model, run, labels, subset
@@ -91,16 +104,18 @@ def _read(
     scorer: str | None,
 ) -> Part:
     run, rule, names = mapped.run, mapped.rule, mapped.names
-    notes = _check_complete(run, allow_limited=allow_limited)
+    notes: list[str | Note] = [*_check_complete(run, allow_limited=allow_limited)]
     dropped: Counter[str] = Counter()
-    silent = 0
+    silent, invalid, held = 0, 0, 0
+    check = ReadingCheck()
 
     def rows() -> Iterator[Row]:
-        nonlocal silent
+        nonlocal silent, invalid, held
         for position, sample in enumerate(read_samples(run.path), 1):
             if sample is CUT:
                 dropped[CUT_OFF] += 1
                 continue
+            held = position
             where = f"{run.path}, sample {position}"
             if not isinstance(sample, dict) or "id" not in sample:
                 raise BrokenLog(f"{where} is not a sample with an id.")
@@ -111,8 +126,15 @@ def _read(
             }
             language = m.language_of(rule, names, record, where)
             item = m.item_of(rule, names, record, where)
-            score = _score(sample, scorer, where)
-            outcome = _outcome(sample, score, where)
+            invalid += bool(sample.get("invalidation"))
+            if scorer == READ:
+                score, outcome = None, _read_here(sample, language, where)
+            else:
+                score = _score(sample, scorer, where)
+                outcome = _outcome(sample, score, where)
+                if outcome.correct is not None and _can_be_read(sample):
+                    read = _read_here(sample, language, where)
+                    check.see({"score": outcome.correct}, read.correct == 1)
             silent += outcome.correct == 0 and score is not None and score.get("answer", "?") in (None, "")
             yield Row(
                 item=item,
@@ -131,6 +153,10 @@ def _read(
     answers = len(frame)
     frame = _first_epoch(frame) if epochs == "first" else _mean_of_epochs(frame)
     dropped[LATER_EPOCH] = answers - len(frame) if epochs == "first" else 0
+    notes += check.notes("it is taken as logged; --scorer read takes the reading instead")
+    notes += _check_count(run, held)
+    if (run.results or {}).get("invalidated") and not invalid and not allow_limited:
+        raise LimitedRun(f"{run.path}: it was invalidated; allow it with --allow-limited.")
     if silent:
         notes.append(
             f"{silent} answers scored as incorrect state no option; they count as incorrect, as logged"
@@ -172,9 +198,13 @@ def _outcome(sample: Mapping[str, Any], score: Mapping[str, Any] | None, where: 
     """Right, wrong or not observed; part of the full score stands in `p_correct`, with the reason PARTIAL."""
     choices = sample.get("choices")
     k = len(choices) if isinstance(choices, list) and len(choices) < 1000 else 0
-    if score is None:
-        return Outcome(n_options=k, reason=FAILED if sample.get("error") else NOT_SCORED)
-    value = score.get("value")
+    if sample.get("invalidation"):
+        return Outcome(n_options=k, reason=INVALIDATED)
+    if sample.get("error"):
+        return Outcome(n_options=k, reason=FAILED)
+    value = None if score is None else score.get("value")
+    if value is None:  # some versions write the NaN of a sample that was not scored as null
+        return Outcome(n_options=k, reason=NOT_SCORED)
     if value == "N":
         return Outcome(n_options=k, reason=NO_ANSWER)
     number = _VALUES.get(value) if isinstance(value, str) else value
@@ -187,6 +217,55 @@ def _outcome(sample: Mapping[str, Any], score: Mapping[str, Any] | None, where: 
     if number in (0, 1):
         return Outcome(correct=int(number), n_options=k)
     return Outcome(p_correct=float(number), n_options=k, reason=PARTIAL)
+
+
+def _can_be_read(sample: Mapping[str, Any]) -> bool:
+    """Whether a sample has options, a key of letters and a written answer."""
+    choices, output, target = (sample.get(key) for key in ("choices", "output", "target"))
+    letters = [target] if isinstance(target, str) else target
+    return (
+        isinstance(choices, list)
+        and 2 <= len(choices) <= len(ascii_uppercase)
+        and isinstance(output, Mapping)
+        and isinstance(output.get("completion"), str)
+        and isinstance(letters, list)
+        and bool(letters)
+        and all(isinstance(t, str) and t in ascii_uppercase[: len(choices)] and t for t in letters)
+    )
+
+
+def _read_here(sample: Mapping[str, Any], language: str, where: str) -> Outcome:
+    """The written answer as read here.
+
+    Raises
+    ------
+    BrokenLog
+        There is none, or the question has no options.
+    """
+    if sample.get("invalidation") or sample.get("error"):
+        return _outcome(sample, None, where)
+    if not _can_be_read(sample):
+        raise BrokenLog(f"{where} has no options with a key of letters, or no written answer, to read.")
+    texts = [str(choice) for choice in sample["choices"]]
+    read = read_answer(sample["output"]["completion"], len(texts), language, option_texts=texts)
+    right = {ascii_uppercase.index(letter) for letter in sample["target"]}
+    return from_choice(read.option, right, len(texts), read.read_by)
+
+
+def _check_count(run: Run, held: int) -> list[str]:
+    """Whether the log holds as many samples as its header says."""
+    header = run.results or {}
+    results, config, dataset = (
+        _table(header.get("results")),
+        *(_table(header["eval"].get(key)) for key in ("config", "dataset")),
+    )
+    epochs, limit, size = config.get("epochs") or 1, config.get("limit"), dataset.get("samples")
+    expected = results.get("total_samples")
+    if not isinstance(expected, int) and isinstance(size, int) and isinstance(epochs, int):
+        expected = (min(size, limit) if isinstance(limit, int) else size) * epochs
+    if not isinstance(expected, int) or expected == held or config.get("sample_id"):
+        return []
+    return [f"the log holds {held} samples, its header says {expected}"]
 
 
 def _first_epoch(frame: pd.DataFrame) -> pd.DataFrame:
@@ -210,8 +289,6 @@ def _check_complete(run: Run, *, allow_limited: bool) -> list[str]:
     problems = []
     if header.get("status", "success") != "success":
         problems.append(f"it ended with status {header.get('status')!r}")
-    if header.get("invalidated"):
-        problems.append("it was invalidated")
     if config.get("sample_id"):
         problems.append("it was limited to chosen samples")
     elif limit is not None and not (isinstance(limit, int) and isinstance(size, int) and size <= limit):

@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, UnreadableFile, WrongFormat
+from maskedadv.errors import BrokenLog, LogTooLarge, PackageMissing, WrongFormat
+from maskedadv.files.sources import existing, first_bytes
+from maskedadv.scoring.importers.archives import refuse_bomb
 from maskedadv.scoring.importers.jsonstream import CUT, MAX_RECORD, read_members
 from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import Run, files_under
@@ -32,8 +34,6 @@ else:
 
 _UNPACKING += (zipfile.BadZipFile,)
 _ZSTD = 93
-_MAX_RATIO = 1000  # real logs shrink 5 to 100 times
-_BOMB = 256 * 2**20  # archives that unpack to less than this are no danger
 
 
 def find_inspect_logs(paths: Sequence[Path]) -> list[Run]:
@@ -47,8 +47,7 @@ def find_inspect_logs(paths: Sequence[Path]) -> list[Run]:
     """
     runs: dict[Path, Run] = {}
     for path in paths:
-        if not path.exists():
-            raise UnreadableFile(f"{path} does not exist; give Inspect logs or the folder they are in.")
+        existing(path, "give Inspect logs or the folder they are in")
         for file in files_under(path, (".eval", ".json")) if path.is_dir() else [path]:
             try:
                 header = read_header(file)
@@ -113,17 +112,17 @@ def read_samples(path: Path) -> Iterator[Any]:
 
 def _open(path: Path) -> zipfile.ZipFile:
     """Open an archive; refuse one that unpacks to far more than any log."""
+    first_bytes(path)
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise BrokenLog(f"{path} is not a whole zip archive ({error}).") from error
-    unpacked, packed = sum(info.file_size for info in archive.infolist()), path.stat().st_size
-    if unpacked > _BOMB and unpacked > _MAX_RATIO * packed:
+    try:
+        for info in archive.infolist():
+            refuse_bomb(info.compress_size, info.file_size, f"{path}, member {info.filename}")
+    except LogTooLarge:
         archive.close()
-        raise LogTooLarge(
-            f"{path} would unpack to {unpacked // 2**20:,} MiB, more than {_MAX_RATIO} times its size; "
-            "it is not read."
-        )
+        raise
     return archive
 
 

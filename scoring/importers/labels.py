@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import ItemInBothSubsets, MissingColumn, UnknownSubset, UnreadableFile
+from maskedadv.files.sources import existing
+from maskedadv.files.text_tables import read_text_table
 from maskedadv.scoring.importers.jsonstream import CUT, read_records
 from maskedadv.scoring.importers.mapping import subset_label
 
@@ -52,14 +53,10 @@ def choose_subset(own: str | None, item: str, labels: Mapping[str, str] | None, 
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if path.suffix.lower() == ".csv":
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                yield from enumerate(csv.DictReader(file), 1)
-        except FileNotFoundError as error:
-            raise UnreadableFile(f"{path} does not exist; give the items with their labels.") from error
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise UnreadableFile(f"{path} cannot be read as UTF-8 CSV ({error}).") from error
+    existing(path, "give the items with their labels")
+    if path.suffix.lower() in {".csv", ".tsv"}:
+        frame = read_text_table(path, "the file of labels", ())
+        yield from enumerate(frame.to_dict(orient="records"), 1)
         return
     for position, record in read_records(path):
         if record is CUT:

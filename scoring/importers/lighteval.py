@@ -13,12 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from maskedadv.errors import AmbiguousKey, BrokenLog, LimitedRun, WrongFormat
+from maskedadv.files.sources import first_bytes
 from maskedadv.scoring.importers import mapping as m
 from maskedadv.scoring.importers.answers import Part, Row, fingerprint, gather, make_part, without_repeats
 from maskedadv.scoring.importers.imported import Imported, combine
 from maskedadv.scoring.importers.labels import choose_subset
 from maskedadv.scoring.importers.lighteval_files import find_details
 from maskedadv.scoring.importers.outcomes import Outcome, from_choice, from_logprobs, is_bfloat16
+from maskedadv.scoring.importers.reading_check import ReadingCheck
 from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
 from maskedadv.scoring.reading.read import read_answer
 
@@ -82,6 +84,7 @@ def _read(
     run, rule, names = mapped.run, mapped.rule, mapped.names
     source = str(run.path)
     differ: list[int] = []
+    check = ReadingCheck()
     numbers = [0, 0]  # log-probabilities, and those among them that are bfloat16 numbers
 
     def rows() -> Iterator[Row]:
@@ -91,6 +94,8 @@ def _read(
             language = m.language_of(rule, names, record, where)
             item = m.item_of(rule, names, record, where)
             outcome = _outcome(answer, rule, language, where)
+            if rule.correct is None and not answer.logprobs:
+                check.see(answer.metrics, outcome.correct == 1)
             if not math.isnan(outcome.p_correct):
                 logged = [v for k in _ACCURACIES if (v := answer.metrics.get(k)) in (0, 1)]
                 differ.extend([position] if logged and logged[0] != outcome.correct else [])
@@ -118,7 +123,10 @@ def _read(
         model=run.model,
         task=run.task,
         dropped=dropped,
-        notes=_check_limit(run, len(frame) + sum(dropped.values()), allow_limited=allow_limited),
+        notes=[
+            *_check_limit(run, len(frame) + sum(dropped.values()), allow_limited=allow_limited),
+            *check.notes('correct = "{metric}" in the mapping'),
+        ],
         precision="bf16" if numbers[0] == numbers[1] >= 8 else "",
     )
 
@@ -154,6 +162,7 @@ def _answers(path: Path) -> Iterator[_Answer]:
     ------
     BrokenLog, WrongFormat
     """
+    first_bytes(path)
     try:
         with pq.ParquetFile(path) as file:
             names = set(file.schema_arrow.names)

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import AggregateOnly, UnreadableFile, WrongFormat
+from maskedadv.errors import AggregateOnly, WrongFormat
+from maskedadv.files.sources import existing
 from maskedadv.scoring.importers.jsonstream import MAX_RECORD
 from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import TIME, Run, files_under
@@ -29,8 +30,7 @@ def find_details(paths: Sequence[Path]) -> list[Run]:
     """
     runs: dict[Path, Run] = {}
     for path in paths:
-        if not path.exists():
-            raise UnreadableFile(f"{path} does not exist; give details_*.parquet or the folder they are in.")
+        existing(path, "give details_*.parquet or the folder they are in")
         inside = files_under(path, (".parquet",)) if path.is_dir() else [path]
         for file in inside:
             if path.is_dir() and not file.name.startswith("details_"):

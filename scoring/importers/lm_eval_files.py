@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from maskedadv.errors import AggregateOnly, BrokenLog, UnreadableFile, WrongFormat
+from maskedadv.errors import AggregateOnly, BrokenLog, WrongFormat
+from maskedadv.files.sources import existing
 from maskedadv.scoring.importers.jsonstream import MAX_RECORD, open_log
 from maskedadv.scoring.importers.paths import parts_of
 from maskedadv.scoring.importers.runs import TIME, Run, files_under
@@ -46,8 +47,7 @@ def find_runs(paths: Sequence[Path], known_task: Callable[[str], bool]) -> tuple
     seen: set[Path] = set()
     folders: dict[Path, list[Mapping[str, Any]]] = {}
     for path in paths:
-        if not path.exists():
-            raise UnreadableFile(f"{path} does not exist; give sample logs or the folder they are in.")
+        existing(path, "give sample logs or the folder they are in")
         for log in files_under(path, (".jsonl",)) if path.is_dir() else [path]:
             if log.resolve() in seen:
                 continue

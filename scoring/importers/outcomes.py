@@ -16,6 +16,7 @@ NO_ANSWER_GIVEN = "no answer given"
 PARTIAL = "partly right"
 FAILED = "sample failed"
 NOT_SCORED = "not scored"
+INVALIDATED = "sample invalidated"
 
 
 class Outcome(NamedTuple):

@@ -123,7 +123,9 @@ def _mapped(run: Run, rule: TaskRule, groups: Mapping[str, str]) -> MappedRun:
     names = path_fields(parts) | dict(groups)
     if rule.path is not None:
         names |= match_path(rule.path, parts, in_folder=bool(run.parts), where=str(run.path))
-    if rule.model is not None:
+    if rule.model is None and rule.path is not None and "model" in rule.path.groupindex:
+        run = replace(run, model=rule.models.get(names["model"], names["model"]))
+    elif rule.model is not None:
         name = rule.model.fill(names, {}, str(run.path))
         run = replace(run, model=rule.models.get(name, name))
     elif run.model:
@@ -160,7 +162,8 @@ def name_models(mapped: Sequence[MappedRun], model: str | None) -> tuple[list[Ma
     """Give every log its model: its own, or the user's name for it.
 
     A log that nothing names takes the user's name, else that of the other logs in its folder, where they are
-    all of one model; else it is left out, where others have names.
+    all of one model; else it is left out, where others have names. That holds for logs with a time in their
+    name; programs that wrote none had one folder for all models.
 
     Returns
     -------
@@ -186,9 +189,9 @@ def name_models(mapped: Sequence[MappedRun], model: str | None) -> tuple[list[Ma
     for each in nameless:
         path = each.run.path
         beside = {r.run.model for r in mapped if r.run.path.parent == path.parent and r.run.model}
-        if len(beside) == 1:
+        if len(beside) == 1 and each.run.time:
             (given[path],) = beside
-        elif names:
+        elif names and each.run.time:
             out.add(path)
         else:
             raise UnknownModel(f"{path}: nothing beside it says of which model it is; name it with --model.")

@@ -181,15 +181,6 @@ def test_bad_arguments_are_refused_before_any_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_tables_of_other_parts_are_shown(tmp_path: Path) -> None:
-    rows = pd.DataFrame({"response": ["binary"], "method": "nuts", "metric": "bce", "mean": 0.51, "sd": 0.01})
-    fit = constructed_fit(GAPS[:1, :1], ["zh"], ["a"])
-    report = write_report(fit, tmp_path / "r", formats=(), extras={"cross-validation": rows})
-    assert "cross-validation" in report.exhibits
-    assert (tmp_path / "r" / "tables" / "cross-validation.csv").is_file()
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_a_posterior_brings_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fit = replace(constructed_fit(GAPS, ["zh", "sw"], IDS), posteriors={"plain": POSTERIORS})
     told = Warned(SAMPLING, "zh: do not use: as below (see maskedadv diagnose).")
@@ -295,7 +286,7 @@ def test_methods_name_the_floor_that_was_used(guessing: str, words: str) -> None
 
 
 def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
-    from maskedadv.reports.captions import variants
+    from maskedadv.reports.figures.variants import caption
 
     row = {"gap": "knowledge_gap", "locale": "zh", "p_positive": 0.999, "sd": 0.1}
     known = {**row, "variant": "plain", "estimate": 0.5, "lower": 0.3, "upper": 0.7}
@@ -305,7 +296,7 @@ def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
         {"variant": v, "gap": "knowledge_gap", "positive": 1, "known": 1, "clearly_positive": 1}
         for v in ("plain", "floor", "linked")
     ]
-    text = variants(pd.DataFrame([known, lost, linked]), pd.DataFrame(shares))
+    text = caption(pd.DataFrame([known, lost, linked]), pd.DataFrame(shares))
     assert text.endswith("It stays clearly above zero under all of them. Nothing is known as floor.")
 
 
@@ -319,7 +310,7 @@ def test_a_variant_under_which_nothing_is_known_is_not_passed_over() -> None:
     ],
 )
 def test_the_artefact_blamed_is_the_one_whose_removal_took_the_gap(lost: list[str], cause: str) -> None:
-    from maskedadv.reports.captions import _survival
+    from maskedadv.reports.figures.variants import survival
 
     sides = {"plain": 1} | {v: int(v not in lost) for v in ("floor", "linked", "floor+linked")}
-    assert _survival(sides).endswith(f"but not as {', '.join(lost)}: it may come from {cause}.")
+    assert survival(sides).endswith(f"but not as {', '.join(lost)}: it may come from {cause}.")

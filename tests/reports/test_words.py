@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from maskedadv.reports.captions import _survival
+from maskedadv.reports.figures.variants import survival
 from maskedadv.reports.words import verdict
 from maskedadv.words.numbers import chance, interval_text, p_value, percent, signed
 
@@ -99,4 +99,4 @@ def test_an_unknown_gap_gives_no_verdict() -> None:
     ],
 )
 def test_what_survives_other_assumptions(sides: dict[str, int], words: str) -> None:
-    assert words in _survival(sides)
+    assert words in survival(sides)

@@ -76,9 +76,9 @@ def test_output_is_never_replaced_without_being_asked(run, tmp_path):
         (["lighteval", LOGS / "lighteval_0.13.0", "-o", "a.csv"], "not mapped"),
         (["inspect", LOGS / "README.md", "-o", "a.csv"], "ends in .eval or .json"),
         (["table", LOGS / "README.md", "-o", "a.csv"], "ends in .csv"),
-        (["table", "nowhere.csv", "-o", "a.csv"], "nowhere.csv is not a file"),
+        (["table", "nowhere.csv", "-o", "a.csv"], "nowhere.csv does not exist"),
         (["lm-eval", LOGS, "-o", "a.csv", "--map", "none.toml"], "not a readable TOML"),
-        (["lm-eval", LOGS, "-o", "a.csv", "--subset-from", "none.jsonl"], "none.jsonl cannot be opened"),
+        (["lm-eval", LOGS, "-o", "a.csv", "--subset-from", "none.jsonl"], "none.jsonl does not exist"),
     ],
 )
 def test_refusals_leave_nothing_behind(run, tmp_path, monkeypatch, arguments, message):

@@ -23,7 +23,7 @@ from maskedadv.errors import (
     WrongFormat,
 )
 from maskedadv.responses import read_responses
-from maskedadv.scoring.importers import inspect_files, jsonstream
+from maskedadv.scoring.importers import archives, inspect_files, jsonstream
 from maskedadv.scoring.importers.inspect import read_inspect
 from maskedadv.scoring.importers.mapping import read_mapping
 
@@ -165,7 +165,6 @@ def test_every_kind_of_value(tmp_path):
         (-1, BadValue, "not between 0 and 1"),
         ([1, 0], BadValue, "nor a number"),
         ({"a": 1, "b": 0}, BadSetting, r"several values \(a, b\).*--scorer choice.a"),
-        (None, BadValue, "None"),
     ],
 )
 def test_values_that_are_no_outcome(tmp_path, value, error, message):
@@ -193,8 +192,7 @@ def test_failed_and_unscored_samples_are_not_observed(tmp_path):
 def test_answers_that_state_no_option_are_noted(tmp_path):
     samples = [sample(0, "I", scores={"choice": {"value": "I", "answer": ""}}), sample(1, "I")]
     found = read_inspect([write_json(tmp_path / "a.json", samples)])
-    assert len(found.notes) == 1
-    assert "1 answers scored as incorrect state no option" in found.notes[0]
+    assert any("1 answers scored as incorrect state no option" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +279,7 @@ def test_json_that_is_cut_off(tmp_path):
 
 def test_zip_bombs_are_refused_before_they_unpack(tmp_path, monkeypatch):
     path = tmp_path / "a.eval"
-    monkeypatch.setattr(inspect_files, "_BOMB", 2**20)
+    monkeypatch.setattr(archives, "SMALL", 2**20)
     with plain_zipfile.ZipFile(path, "w", plain_zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr("header.json", json.dumps(head()))
         archive.writestr("samples/s_epoch_1.json", b" " * 2**24)
