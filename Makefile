@@ -3,11 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-slow check format bench docs clean
+.PHONY: demo test test-core test-scoring test-slow check format bench docs clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
-# packages (torch among them) on top of it.
+# packages (torch among them) on top of it. A second one, without torch, tests what the core promises.
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 .venv/.core: pyproject.toml constraints.txt
@@ -19,12 +19,24 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --constraint const
 	$(PY) $(INSTALL) '.[test]'
 	@touch $@
 
+.venv-core/.installed: pyproject.toml constraints.txt
+	@test -x .venv-core/bin/python || $(PYTHON) -m venv .venv-core
+	.venv-core/bin/python $(INSTALL) '.[test-core]'
+	@touch $@
+
 # The main job on bundled real data: fits, prints the gaps, writes the result and a page of it to demo/.
 demo: .venv/.core
 	$(PY) -m maskedadv demo --output demo
 
+# Everything; its halves are test-core and test-scoring.
 test: .venv/.installed
 	$(PY) -m pytest -n 2 tests
+
+test-core: .venv-core/.installed
+	.venv-core/bin/python -m pytest -n 2 tests --ignore=tests/scoring
+
+test-scoring: .venv/.installed
+	$(PY) -m pytest -n 2 tests/scoring
 
 test-slow: .venv/.installed
 	$(PY) -m pytest -m slow tests
@@ -49,4 +61,4 @@ docs: .venv/.installed
 	$(PY) -m pdoc --docformat numpy --output-directory build/api maskedadv
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

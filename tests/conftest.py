@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# The same examples on every run: a failure is a change in the code, never luck.
-settings.register_profile("steady", derandomize=True)
+# The same examples on every run, however long a busy machine takes for one: a failure is a change in the
+# code, never luck.
+settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -5,6 +5,7 @@ Wheels are made from a copy of the tree and unpacked; no package index is asked.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -154,8 +155,9 @@ def using_every_part(path: Path, folder: Path) -> None:
     items.to_csv(folder / "items.csv", index=False)
     assert "zh" in python(path, folder, "-m", "maskedadv", "prompts", "list")
     python(path, folder, "-m", "maskedadv", "items", "check", "items.csv")
-    plan = ("score", "plan", "items.csv", "-m", "some-model", "--api", "http://127.0.0.1:9", "-o", "scores")
-    assert "some-model" in python(path, folder, "-m", "maskedadv", *plan)
+    if importlib.util.find_spec("httpx2"):  # an environment without the packages of scoring has the rest
+        plan = ("score", "plan", "items.csv", "-m", "a-model", "--api", "http://127.0.0.1:9", "-o", "scores")
+        assert "a-model" in python(path, folder, "-m", "maskedadv", *plan)
     script = folder / "script.py"
     script.write_text(
         "import maskedadv, maskedadv.scoring, maskedadv.reports.write\n"

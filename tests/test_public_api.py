@@ -54,7 +54,12 @@ def test_every_name_of_a_stub_is_there_and_none_hides_a_module(name: str) -> Non
         path.parent.name for path in folder.glob("*/*.py")
     }
     for public in package.__all__:
-        found = getattr(package, public)
+        try:
+            found = getattr(package, public)
+        except ModuleNotFoundError as error:
+            if str(error.name).startswith("maskedadv"):
+                raise
+            pytest.skip(f"needs {error.name}")
         assert isinstance(found, ModuleType) or public not in modules, f"{name}.{public} is a module, too"
         assert public in dir(package)
 

@@ -39,6 +39,7 @@ from maskedadv.words.lists import first_few
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 VARIANTS = ("main", "CA", "CS", "extra")
+_SIDES = ("the native benchmark", "the proxy benchmark")
 """All items; CA items; CS items; all items with the extra controls."""
 
 
@@ -63,9 +64,9 @@ def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: S
     try:
         sample = draw_sample(pairing, scores, models, group)
         row["n_models"] = len(sample.models)
-        row["tau"], row["p_value"] = kendall_tau(sample.native, sample.proxy)
+        row["tau"], row["p_value"] = kendall_tau(sample.native, sample.proxy, _SIDES)
     except NotEstimable as error:
-        return {**row, "reason": _with_sides(str(error), "native", "proxy")}
+        return {**row, "reason": str(error)}
     reasons = []
     for k in (3, 5):
         try:
@@ -139,9 +140,9 @@ def incremental_row(
         sample = variant_sample(pairing, scores, models, variant)
         row["n_models"] = len(sample.models)
         families = sample.family_codes if len(set(sample.families)) > 1 else None
-        fit = incremental(sample.native, sample.controls, sample.proxy, families)
+        fit = incremental(sample.native, sample.controls, sample.proxy, families, sample.control_names)
     except NotEstimable as error:
-        return {**row, "reason": _with_names(str(error), pairing, variant)}
+        return {**row, "reason": str(error)}
     row |= asdict(fit)
     weights, native, proxy = _resample(pairing, sample, settings, f"regression {variant}")
     delta_r2, beta = incremental_draws(weights, native, sample.controls, proxy)
@@ -151,21 +152,6 @@ def incremental_row(
     row["delta_r2_lower"], row["delta_r2_upper"] = delta_interval.lower, delta_interval.upper
     row["beta_lower"], row["beta_upper"] = beta_interval.lower, beta_interval.upper
     return {**row, "reason": f"no interval: {beta_interval.reason}" if beta_interval.reason else ""}
-
-
-def _with_sides(reason: str, first: str, second: str) -> str:
-    """The arrays know scores as the first and the second benchmark; the reader knows what they are."""
-    return reason.replace("the first benchmark", f"the {first} benchmark").replace(
-        "the second benchmark", f"the {second} benchmark"
-    )
-
-
-def _with_names(reason: str, pairing: Pairing, variant: str) -> str:
-    """The arrays know controls by number; the reader knows them by name."""
-    names = pairing.controls + (pairing.extra_controls if variant == "extra" else ())
-    for number, name in reversed(list(enumerate(names, 1))):
-        reason = reason.replace(f"control {number} ", f"the control {name} ")
-    return reason
 
 
 def diagnostics(
@@ -181,7 +167,9 @@ def diagnostics(
     refits = []
     for kind, groups in (("family", sample.families), ("model", sample.models)):
         try:
-            found = leave_one_out(sample.native, sample.controls, sample.proxy, groups, settings.alpha)
+            found = leave_one_out(
+                sample.native, sample.controls, sample.proxy, groups, settings.alpha, sample.control_names
+            )
         except NotEstimable as error:
             row = {
                 "left_out": "",
@@ -259,7 +247,7 @@ def balance_row(
             settings.min_items,
         )
     except NotEstimable as error:
-        return {**row, "reason": _with_sides(str(error), "CA part of this", "CS part of this")}
+        return {**row, "reason": str(error)}
     few = f"only {found.n_balanced} items of the smaller subset; reported, not interpreted"
     return {**row, **asdict(found), "reason": "" if found.interpretable else few}
 

@@ -67,7 +67,8 @@ def balanced_tau(
     ca, cs = ca[keep], cs[keep]
     if len(ca) < 2:
         raise NotEstimable(f"{len(ca)} models answered items of both subsets")
-    tau_all, _ = kendall_tau(np.nanmean(ca, axis=1), np.nanmean(cs, axis=1))
+    parts = ("the CA part of this benchmark", "the CS part of this benchmark")
+    tau_all, _ = kendall_tau(np.nanmean(ca, axis=1), np.nanmean(cs, axis=1), parts)
     taus = []
     for _ in range(repeats):
         halves = [_mean(block[:, rng.permutation(block.shape[1])[:size]]) for block in (ca, cs)]

@@ -133,7 +133,7 @@ def overview(inputs: Inputs) -> list[dict[str, Any]]:
         for variant in VARIANTS:
             try:
                 sample = variant_sample(pairing, scores, inputs.models, variant)
-                design(sample.controls, sample.proxy)
+                design(sample.controls, sample.proxy, sample.control_names)
                 if variant == "main":
                     n_models, dropped = len(sample.models), sample.dropped
             except NotEstimable as error:

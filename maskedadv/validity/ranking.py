@@ -12,13 +12,17 @@ from maskedadv.validity.resample import Interval, in_chunks
 Floats = NDArray[np.float64]
 
 
-def kendall_tau(x: Floats, y: Floats) -> tuple[float, float]:
+def kendall_tau(
+    x: Floats, y: Floats, names: tuple[str, str] = ("the first benchmark", "the second benchmark")
+) -> tuple[float, float]:
     """Kendall's tau_b and its asymptotic two-sided p (ties corrected).
 
     Parameters
     ----------
     x, y
         Scores of the same models, shape (n,).
+    names
+        What they are called, for reasons.
 
     Raises
     ------
@@ -31,9 +35,9 @@ def kendall_tau(x: Floats, y: Floats) -> tuple[float, float]:
     """
     if len(x) < 3:
         raise NotEstimable(f"{len(x)} models, but a ranking needs 3")
-    for name, scores in (("first", x), ("second", y)):
+    for name, scores in zip(names, (x, y), strict=True):
         if np.ptp(scores) == 0:
-            raise NotEstimable(f"all {len(scores)} models have the same score on the {name} benchmark")
+            raise NotEstimable(f"all {len(scores)} models have the same score on {name}")
     result = stats.kendalltau(x, y, variant="b", method="asymptotic")
     return float(result.statistic), float(result.pvalue)
 

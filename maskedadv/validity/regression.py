@@ -5,6 +5,7 @@ Base: native ~ 1 + controls. Extended: the same + proxy. Models are the observat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +13,6 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import NDArray
-from scipy import stats
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
 
 from maskedadv.errors import NotEstimable
@@ -52,18 +52,7 @@ class Incremental:
     cv_r2_ext_family: float
 
 
-def f_from_r2(r2_base: float, r2_ext: float, df_resid: int, df_added: int = 1) -> tuple[float, float]:
-    """Nested F statistic and its p from two R2 values, with (df_added, df_resid) degrees of freedom."""
-    f = (r2_ext - r2_base) / df_added / ((1 - r2_ext) / df_resid)
-    return f, float(stats.f.sf(f, df_added, df_resid))
-
-
-def partial_r_from_r2(r2_base: float, r2_ext: float) -> float:
-    """Size of the partial correlation of the added predictor: sqrt(dR2 / (1 - R2_base))."""
-    return float(np.sqrt((r2_ext - r2_base) / (1 - r2_base)))
-
-
-def design(controls: Floats, proxy: Floats) -> Floats:
+def design(controls: Floats, proxy: Floats, names: Sequence[str] = ()) -> Floats:
     """Columns 1, controls, proxy, all but the first standardised, so that units cannot upset the algebra.
 
     Parameters
@@ -72,6 +61,8 @@ def design(controls: Floats, proxy: Floats) -> Floats:
         Shape (n, c).
     proxy
         Shape (n,).
+    names
+        What the controls are called, for reasons; by default they are numbered.
 
     Raises
     ------
@@ -86,11 +77,13 @@ def design(controls: Floats, proxy: Floats) -> Floats:
     predictors = np.column_stack([controls, proxy])
     constant = np.flatnonzero(_is_constant(predictors))
     if len(constant):
-        raise NotEstimable(f"{_named(int(constant[0]), width)} is the same for every model")
+        raise NotEstimable(f"{_named(int(constant[0]), width, names)} is the same for every model")
     standard = (predictors - predictors.mean(axis=0)) / predictors.std(axis=0)
     for last in range(1, width - 1):
         if np.linalg.eigvalsh(standard[:, : last + 1].T @ standard[:, : last + 1] / n)[0] < _COLLINEAR:
-            raise NotEstimable(f"{_named(last, width)} is a linear combination of the other predictors")
+            raise NotEstimable(
+                f"{_named(last, width, names)} is a linear combination of the other predictors"
+            )
     return np.column_stack([np.ones(n), standard])
 
 
@@ -99,12 +92,18 @@ def _is_constant(columns: Floats) -> NDArray[np.bool_]:
     return np.ptp(columns, axis=0) <= 1e-12 * np.abs(columns).max(axis=0)
 
 
-def _named(column: int, width: int) -> str:
-    return "the proxy score" if column == width - 2 else f"control {column + 1}"
+def _named(column: int, width: int, names: Sequence[str]) -> str:
+    if column == width - 2:
+        return "the proxy score"
+    return f"the control {names[column]}" if names else f"control {column + 1}"
 
 
 def incremental(
-    native: Floats, controls: Floats, proxy: Floats, families: NDArray[np.integer] | None = None
+    native: Floats,
+    controls: Floats,
+    proxy: Floats,
+    families: NDArray[np.integer] | None = None,
+    names: Sequence[str] = (),
 ) -> Incremental:
     """Fit base and extended regressions and compare them.
 
@@ -116,13 +115,15 @@ def incremental(
         Shape (n, c).
     families
         Family index of every model, for cross-validation by family; NaN there without it.
+    names
+        What the controls are called, for reasons.
 
     Raises
     ------
     NotEstimable
         See `design`; also when native scores are constant, or one of the fits is exact.
     """
-    X = design(controls, proxy)
+    X = design(controls, proxy, names)
     base, extended = _fits(native, X)
     f, p_f, _ = extended.compare_f_test(base)
     unit = native.std() / proxy.std()
@@ -149,14 +150,16 @@ def incremental(
     )
 
 
-def proxy_coefficient(native: Floats, controls: Floats, proxy: Floats) -> tuple[float, float]:
+def proxy_coefficient(
+    native: Floats, controls: Floats, proxy: Floats, names: Sequence[str] = ()
+) -> tuple[float, float]:
     """The proxy's coefficient and its nominal two-sided p: what a leave-one-out refit is judged by.
 
     Raises
     ------
     NotEstimable
     """
-    _, extended = _fits(native, design(controls, proxy))
+    _, extended = _fits(native, design(controls, proxy, names))
     return float(extended.params[-1] * native.std() / proxy.std()), float(extended.pvalues[-1])
 
 

@@ -32,6 +32,8 @@ class Sample:
         Scores and their standard errors (0 for accuracies), shape (n,).
     controls
         Shape (n, c); c is 0 where no controls were asked for.
+    control_names
+        What they are called, length c.
     dropped
         (model, reason) of models with some of the data only.
     """
@@ -43,6 +45,7 @@ class Sample:
     native_sd: Floats
     proxy_sd: Floats
     controls: Floats
+    control_names: tuple[str, ...]
     dropped: tuple[tuple[str, str], ...]
 
     @property
@@ -129,6 +132,7 @@ def draw_sample(
         controls=np.column_stack(
             [np.empty((len(kept), 0)), *(c.loc[kept].to_numpy() for c in columns.values())]
         ),
+        control_names=controls,
         dropped=tuple((model, why) for model, why in zip(everyone, reasons, strict=True) if why),
     )
 

@@ -27,7 +27,12 @@ class Refit:
 
 
 def leave_one_out(
-    native: Floats, controls: Floats, proxy: Floats, groups: Sequence[str], alpha: float = 0.05
+    native: Floats,
+    controls: Floats,
+    proxy: Floats,
+    groups: Sequence[str],
+    alpha: float = 0.05,
+    controls_called: Sequence[str] = (),
 ) -> tuple[Refit, ...]:
     """Refit without each group (a model family, or a model), in sorted order of the groups.
 
@@ -42,14 +47,22 @@ def leave_one_out(
     names = sorted(set(groups))
     if len(names) < 2:
         raise NotEstimable(f"all models are of one family ({names[0]}), so none can be left out")
-    return tuple(_refit(native, controls, proxy, labels != name, name, alpha) for name in names)
+    return tuple(
+        _refit(native, controls, proxy, labels != name, name, alpha, controls_called) for name in names
+    )
 
 
 def _refit(
-    native: Floats, controls: Floats, proxy: Floats, keep: NDArray[np.bool_], name: str, alpha: float
+    native: Floats,
+    controls: Floats,
+    proxy: Floats,
+    keep: NDArray[np.bool_],
+    name: str,
+    alpha: float,
+    called: Sequence[str],
 ) -> Refit:
     try:
-        beta, p = proxy_coefficient(native[keep], controls[keep], proxy[keep])
+        beta, p = proxy_coefficient(native[keep], controls[keep], proxy[keep], called)
     except NotEstimable as error:
         return Refit(name, int(keep.sum()), np.nan, np.nan, passes=False, reason=str(error))
     return Refit(name, int(keep.sum()), beta, p, passes=bool(beta > 0 and p < alpha))

@@ -10,7 +10,6 @@ from scipy import stats
 
 from maskedadv.validity.evidence import classify
 from maskedadv.validity.ranking import kendall_tau
-from maskedadv.validity.regression import f_from_r2, partial_r_from_r2
 
 # Table 6: R2 base, R2 extended, dR2, lower limit of beta, p, LOFO refits passed of 17, class.
 TABLE_6 = {
@@ -32,6 +31,17 @@ def test_the_printed_inputs_give_the_printed_class(name: str) -> None:
 
 def test_swedish_facts_is_null() -> None:
     assert classify(0.242, -0.1, 3, 17) == "null"
+
+
+def f_from_r2(r2_base: float, r2_ext: float, df_resid: int, df_added: int = 1) -> tuple[float, float]:
+    """Nested F statistic and its p from two R2 values, with (df_added, df_resid) degrees of freedom."""
+    f = (r2_ext - r2_base) / df_added / ((1 - r2_ext) / df_resid)
+    return f, float(stats.f.sf(f, df_added, df_resid))
+
+
+def partial_r_from_r2(r2_base: float, r2_ext: float) -> float:
+    """Size of the partial correlation of the added predictor: sqrt(dR2 / (1 - R2_base))."""
+    return float(np.sqrt((r2_ext - r2_base) / (1 - r2_base)))
 
 
 def _p_range(name: str, half: float = 0.0005) -> tuple[float, float]:
