@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from maskedadv.checks import Check, Maybe, Number, OneOf, Whole, language_codes, text
 from maskedadv.errors import BadSetting
 from maskedadv.sampling.priors import Priors, make_priors
+from maskedadv.vocabulary import HEADLINES
 
 LEVEL = 0.95
 """Coverage of intervals, unless the user says otherwise."""
@@ -123,6 +124,12 @@ class Likelihood:
     variants: str = _option(
         "auto", OneOf("auto", "none"), "none: the papers' gaps only, and what is asked for by name."
     )
+    headline: str = _option(
+        "auto",
+        OneOf(*HEADLINES),
+        "Gaps that commands and the report speak of first: the papers' (`plain`), every model by itself "
+        "(`paired`), or paired where a test says that the plain ones lean on what models share (`auto`).",
+    )
 
 
 @dataclass(frozen=True)
@@ -190,6 +197,8 @@ class Settings(Sampling, Intervals, Likelihood, Data):
         floor = self.guessing not in ("auto", "none")
         if floor and self.response != "binary":
             raise BadSetting("a guessing floor goes with response 'binary' only.")
+        if self.variants == "none" and self.headline == "paired":
+            raise BadSetting("variants 'none' leaves no paired gaps to be the headline; leave one out.")
         if self.variants == "none" and (floor or self.link == "english"):
             raise BadSetting("variants 'none' excludes a guessing floor and a link; leave one of them out.")
         if self.method == "nuts":
@@ -237,6 +246,7 @@ class Arguments(TypedDict, total=False):
     guessing: str | float
     link: str
     variants: str
+    headline: str
     interval: str | None
     level: float
     replicates: int

@@ -139,6 +139,16 @@ class Assumption:
 BASE_TABLE = (
     Assumption("plain", "as the papers define it"),
     Assumption("floor", "with guessing taken into account", "the floor"),
+    Assumption(
+        "paired",
+        "with every model by itself, on the items that it answered in both languages",
+        "what models share beyond ability, or know of single items",
+    ),
+    Assumption(
+        "paired+floor",
+        "with every model by itself and guessing taken into account",
+        "what models share or know of single items, or the floor",
+    ),
 )
 """Ways to get abilities from answers; their functions are in `maskedadv.gaps.bases`."""
 
@@ -153,6 +163,10 @@ VARIANTS: dict[str, tuple[str, str]] = {base: (base, "") for base in _BASES} | {
     for base in _BASES
 }
 """Every variant of the gaps: its base and its transformation ('' for none), in the order of every axis."""
+
+
+HEADLINES = ("auto", "plain", "paired")
+"""Variants that may be spoken of first, and `auto`, which leaves it to the test of plain against paired."""
 
 
 def variant_meaning(name: str) -> str:

@@ -14,11 +14,14 @@ import numpy as np
 
 from maskedadv.design.estimable import FEW_CELLS
 from maskedadv.gaps.link import FEW, LOOSE
+from maskedadv.words.numbers import p_value
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from maskedadv.design.prepare import Design
+    from maskedadv.gaps.departure import Departure
+    from maskedadv.gaps.kinship import Kinship
     from maskedadv.maximum_likelihood.block_estimate import Fitted
     from maskedadv.result.draws import Posterior
     from maskedadv.settings import Settings
@@ -43,7 +46,7 @@ class Facts:
     ----------
     blocks : fitted blocks of every base that has such, `plain` first
     cube : with its `variant` dimension
-    links : as `Info.links`
+    links, departures, relatives : as in `Info`
     posteriors : by base and locale
     """
 
@@ -52,6 +55,8 @@ class Facts:
     blocks: Mapping[str, Sequence[Fitted]]
     cube: xr.Dataset
     links: Sequence[Mapping[str, Any]] = ()
+    departures: Sequence[Departure] = ()
+    relatives: Kinship | None = None
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
 
     @property
@@ -89,6 +94,40 @@ def _not_converged(f: Facts) -> str | None:
     bad = [b.block.name for b in f.fitted if not b.estimate.converged]
     return (
         f"not converged: {_some(bad)}; the gradient is not zero, do not use these numbers." if bad else None
+    )
+
+
+@kind("plain and paired differ")
+def _departure(f: Facts) -> str | None:
+    from maskedadv.gaps.departure import rejects
+
+    if not rejects(f.departures):
+        return None
+    worst = max(f.departures[:-1], key=lambda d: abs(d.statistic or 0.0))
+    nan = float("nan")
+    shown = "paired" in f.cube["variant"].values
+    p = p_value(f.departures[-1].p or 0.0)
+    return (
+        "plain gaps lean on what models share beyond ability, or know of single items (Hausman's test "
+        f"against each model by itself: p {p}): the mean {_plain_name(worst.gap)} in "
+        f"{worst.locale} is {worst.plain or nan:.2f} plain and {worst.paired or nan:.2f} paired"
+        + ("; take the paired gaps." if shown else "; fit with variants to have the paired gaps.")
+    )
+
+
+@kind("relatives")
+def _relatives(f: Facts) -> str | None:
+    if f.relatives is None or not f.relatives.groups:
+        return None
+    told = []
+    for group in f.relatives.groups:
+        low, high = f.relatives.within(group)
+        reach = f"{high:.2f}" if len(group) == 2 else f"{low:.2f} to {high:.2f}"
+        names = f"{', '.join(group[:-1])} and {group[-1]}" if len(group) <= 8 else _some(group, 7)
+        told.append(f"{names} (residual correlation {reach})")
+    return (
+        f"models answer alike beyond ability and difficulty: {_some(told, 3)}; plain gaps and means over "
+        "models take them for independent."
     )
 
 
@@ -290,6 +329,10 @@ def _sampling(f: Facts) -> Iterable[str]:
 def _shown_links(f: Facts) -> list[Mapping[str, Any]]:
     shown = set(f.cube["variant"].values)
     return [v for v in f.links if v["variant"] in shown and not v["reason"]]
+
+
+def _plain_name(gap: str) -> str:
+    return gap.replace("_", " ")
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -50,8 +50,10 @@ def command(output: Path | None, engine: str) -> None:
         engine=engine,
         progress=lambda line: click.echo(f"  {line}", err=True),
     )
-    click.echo("Gaps in logits, 95% intervals clustered by item (marginal maximum likelihood):\n")
-    click.echo(gap_table(with_means(result.gaps(), result.means())))
+    first = result.headline
+    how = "every model by itself" if first == "paired" else "marginal maximum likelihood"
+    click.echo(f"Gaps in logits, 95% intervals clustered by item ({how}):\n")
+    click.echo(gap_table(with_means(result.gaps(variant=first), result.means(variant=first))))
     if text := variant_text(result, models=False):
         click.echo(f"\n{text}")
     click.echo("\nWhat this says")

@@ -66,9 +66,12 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
                 {
                     "output": str(output),
                     "warnings": result.warnings,
-                    "means": records(result.means()),
+                    "headline": result.headline,
+                    "means": records(result.means(variant=result.headline)),
                     "variants": records(result.variant_gaps()),
                     "links": records(result.links()),
+                    "departures": records(result.departures()),
+                    "relatives": records(result.relatives()),
                 }
             )
         )
@@ -118,7 +121,8 @@ def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: 
 def print_summary(result: Fit) -> None:
     """Mean gaps of every locale, in logits."""
     percent = level_text(result.settings.level)
-    click.echo(f"Mean gaps over models (logit, {percent} {result.settings.interval} intervals):\n")
-    click.echo(gap_table(result.means()))
+    first = result.headline
+    click.echo(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")
+    click.echo(gap_table(result.means(variant=first)))
     if text := variant_text(result, models=False):
         click.echo(f"\n{text}")

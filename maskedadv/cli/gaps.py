@@ -9,7 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
-from maskedadv.vocabulary import GAPS, KNOWLEDGE, VARIANTS
+from maskedadv.vocabulary import GAPS, HEADLINES, KNOWLEDGE, VARIANTS
 from maskedadv.words.numbers import level_text, number, probability
 from maskedadv.words.terminal import records, to_json
 
@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 @click.option(
     "--variant",
     type=click.Choice(list(VARIANTS)),
-    default="plain",
-    show_default=True,
-    help="Which gaps: the papers' (plain), with guessing floor, on the linked scale.",
+    help="Which gaps: the papers' (plain), with guessing floor, every model by itself (paired), on the "
+    "linked scale. Default: the headline.",
+)
+@click.option(
+    "--headline",
+    type=click.Choice(HEADLINES),
+    help="What to take without --variant; default: as the fit was told.",
 )
 @click.option("--mean/--no-mean", default=True, show_default=True, help="Add a mean over models per locale.")
 @click.option(
@@ -48,7 +52,8 @@ def command(
     locale: tuple[str, ...],
     model: tuple[str, ...],
     gap: tuple[str, ...],
-    variant: str,
+    variant: str | None,
+    headline: str | None,
     mean: bool,
     style: str,
     as_json: bool,
@@ -60,6 +65,9 @@ def command(
     from maskedadv.result.save import load
 
     result = load(results)
+    if headline is not None:
+        result = result.with_headline(headline)
+    variant = variant or result.headline
     chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}
     frame = result.gaps(**chosen, variant=variant)
     if mean:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.vocabulary import HEADLINES
 from maskedadv.words.terminal import to_json
 
 
@@ -30,6 +31,12 @@ from maskedadv.words.terminal import to_json
     show_default=True,
     help="Formats of the figures, apart by commas: svg, png, pdf, or none.",
 )
+@click.option(
+    "--headline",
+    type=click.Choice(HEADLINES),
+    help="Gaps that the answer speaks of: plain, paired, or as a test says (auto). Default: as the fit "
+    "was told.",
+)
 @click.option("--title", help="Heading of the page.")
 @click.option("--note", "notes", multiple=True, help="A sentence that readers must know; may be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
@@ -40,6 +47,7 @@ def command(
     models: Path | None,
     locales: Path | None,
     formats: str,
+    headline: str | None,
     title: str | None,
     notes: tuple[str, ...],
     overwrite: bool,
@@ -54,8 +62,11 @@ def command(
     from maskedadv.result.save import load
 
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
+    result = load(results)
+    if headline is not None:
+        result = result.with_headline(headline)
     report = write_report(
-        load(results),
+        result,
         output,
         models=models,
         locales=locales,

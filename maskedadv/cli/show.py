@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 import pandas as pd
 
 from maskedadv.result.fit_result import MEAN
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from maskedadv.result.fit_result import Fit
 
 _MEAN = "(mean)"
+_ABREAST = 4
+"""Variants that stand side by side in 80 columns."""
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
 
 
@@ -24,7 +27,7 @@ def gap_table(frame: pd.DataFrame) -> str:
     rows, notes = [], []
     for r in records(frame):
         mark = ""
-        if r["note"] and pd.isna(r["estimate"]):
+        if r["note"] and not np.isfinite(r["estimate"]):
             if r["note"] not in notes:
                 notes.append(r["note"])
             mark = f" [{notes.index(r['note']) + 1}]"
@@ -87,7 +90,10 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     if len(names) < 2:
         return "\n".join(wrap(t) for t in absent_variants(fit))
     lines = ["Knowledge gap under other assumptions (logit, standard deviation in brackets):", ""]
-    lines.append(format_table(["locale", "model", *names], rows, left=(0, 1)))
+    for first in range(0, len(names), _ABREAST):
+        shown = slice(first, first + _ABREAST)
+        part = [[*row[:2], *row[2:][shown]] for row in rows]
+        lines += [""] * bool(first) + [format_table(["locale", "model", *names[shown]], part, left=(0, 1))]
     if uneven:
         told = ", ".join(f"{k} {'/'.join(ns)}" for k, ns in uneven.items())
         lines += ["", wrap(f"Means are over the models that a variant knows: {told}.")]

@@ -71,6 +71,15 @@ class Block:
             index[np.searchsorted(models, self.model[cells]), query] = cells
         return index
 
+    def in_both(
+        self, locale: str, models: NDArray[np.object_], keep: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Local and pivot answers of every model, shapes (J, I); NaN throughout where `keep` is False."""
+        index = self.cells(locale, models)
+        index[~keep] = -1
+        padded = np.vstack([self.answers, np.full((1, self.answers.shape[1]), np.nan)])
+        return padded[index[:, 0]], padded[index[:, 1]]
+
 
 def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
     """The answers a response type is fitted to, shape (N,), NaN where not observed.

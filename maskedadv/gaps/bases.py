@@ -13,6 +13,7 @@ from pathlib import Path
 
 from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine
+from maskedadv.gaps.paired import paired_gaps
 from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.estimators import estimate_blocks
@@ -86,7 +87,28 @@ def _from_blocks(run: Run, name: str, *, with_floor: bool) -> Based:
     return Based(from_estimates(design, settings.interval, fitted), fitted, posteriors)
 
 
-BASES: Mapping[str, Make] = {"plain": plain, "floor": floor}
+def paired(run: Run, done: Mapping[str, Based]) -> Based | None:
+    """Each model by itself, conditional on its items answered in both languages: log(n10/n01)."""
+    return _from_pairs(run, done["plain"], with_floor=False)
+
+
+def paired_floor(run: Run, done: Mapping[str, Based]) -> Based | None:
+    """Each model by itself, its two answers to an item each perhaps a guess."""
+    return _from_pairs(run, done["floor"], with_floor=True) if "floor" in done else None
+
+
+def _from_pairs(run: Run, rest: Based, *, with_floor: bool) -> Based | None:
+    if run.settings.variants == "none" or run.settings.method == "nuts":
+        return None
+    return Based(paired_gaps(run.design, run.settings, rest.gaps, with_floor=with_floor, tell=run.tell))
+
+
+BASES: Mapping[str, Make] = {
+    "plain": plain,
+    "floor": floor,
+    "paired": paired,
+    "paired+floor": paired_floor,
+}
 
 
 def make_bases(run: Run) -> dict[str, Based]:

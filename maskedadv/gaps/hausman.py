@@ -40,7 +40,7 @@ class Shift:
     estimate : logit; NaN where no model has a pair
     keys : shape (K,), item ids
     rows : shape (K,), influence of every item on the estimate
-    items : items on which some model gave exactly one right answer
+    items : number of items behind it
     """
 
     estimate: float
@@ -69,7 +69,7 @@ def find_shift(score: Array, information: Array, influence: Array, keys: NDArray
     keys : shape (I,)
     """
     total = float(information.sum())
-    items = int((score != 0).any(axis=1).sum())
+    items = len(keys)
     if total <= 0:
         return Shift(np.nan, keys, np.zeros(len(keys)), items)
     rows = score.sum(axis=1) - influence @ information

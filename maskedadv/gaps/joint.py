@@ -114,8 +114,8 @@ class Joint:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Where a gap is known, shape (L, J, 3)."""
-        return ~np.isnan(self.estimate)
+        """Where a gap is known and finite, shape (L, J, 3)."""
+        return np.isfinite(self.estimate)
 
     @property
     def some(self) -> NDArray[np.bool_]:

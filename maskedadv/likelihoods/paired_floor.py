@@ -25,10 +25,19 @@ Array = NDArray[np.float64]
 LOG_SPREAD = (float(np.log(0.05)), float(np.log(8.0)))
 """Bounds of log s; at the lower one nothing is shared between a model's two answers."""
 
-_STEP = 0.1
-"""Spacing of nodes; at the largest s poles of the logistic curve lie π/8 away: errors of 1e-10."""
-_Z = np.arange(-8.5, 8.5 + _STEP / 2, _STEP)
-_WEIGHT = _STEP * np.exp(-0.5 * _Z**2) / np.sqrt(2 * np.pi)
+_REACHES = (2.0, 4.0, 8.0)
+"""Values of s up to which one set of nodes each serves."""
+
+
+def _nodes(reach: float) -> Array:
+    """z, and weight times 1, z, z², shape (4, Q). Poles of the curve lie π/s away: errors of 1e-10."""
+    step = 0.8 / reach
+    z = np.arange(-8.5, 8.5 + step / 2, step)
+    weight = step * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    return np.stack([z, weight, weight * z, weight * z**2])
+
+
+_NODES = tuple(_nodes(reach) for reach in _REACHES)
 
 
 @dataclass(frozen=True)
@@ -115,29 +124,39 @@ def at(theta: Array, patterns: Patterns) -> Point:
 
 def _moments(theta: Array, chance: Array) -> tuple[Array, Array, Array]:
     """Pattern probabilities (J, F, 4), first (…, 3) and second (…, 3, 3) derivatives in (θ_l, θ_p, log s)."""
+    shape = (len(theta), len(chance), 4)
+    out = np.zeros(shape), np.zeros((*shape, 3)), np.zeros((*shape, 3, 3))
+    which = np.searchsorted(np.log(_REACHES[:-1]), theta[:, 2], side="right")
+    for k, nodes in enumerate(_NODES):
+        rows = np.flatnonzero(which == k)
+        if len(rows):
+            for whole, part in zip(out, _integrate(theta[rows], chance, nodes), strict=True):
+                whole[rows] = part
+    return out
+
+
+def _integrate(theta: Array, chance: Array, nodes: Array) -> tuple[Array, Array, Array]:
     spread = np.exp(theta[:, 2])
-    e = expit(theta[:, :2, None] + spread[:, None, None] * _Z)  # (J, 2, Q)
+    e = expit(theta[:, :2, None] + spread[:, None, None] * nodes[0])  # (J, 2, Q)
     slope = e * (1 - e)
     guess = chance[None, :, None, None]
     right = guess + (1 - guess) * e[:, None]  # (J, F, 2, Q)
     up = (1 - guess) * slope[:, None]
     bend = up * (1 - 2 * e[:, None])
-    one = (right, 1 - right)
-    sign = (1.0, -1.0)
-    z = _WEIGHT * np.stack([np.ones_like(_Z), _Z, _Z**2])  # (3, Q)
+    local, pivot = (right[:, :, 0], 1 - right[:, :, 0]), (right[:, :, 1], 1 - right[:, :, 1])
+    sign, z, s = (1.0, -1.0), nodes[1:], spread[:, None]
+    slope_both = up[:, :, 0] * up[:, :, 1] @ z.T
     p, first, second = [], [], []
     for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        local, pivot = one[a][:, :, 0], one[b][:, :, 1]
-        d_local = sign[a] * up[:, :, 0] * pivot @ z.T  # (J, F, 3)
-        d_pivot = sign[b] * up[:, :, 1] * local @ z.T
-        d_ll = sign[a] * bend[:, :, 0] * pivot @ z.T
-        d_pp = sign[b] * bend[:, :, 1] * local @ z.T
-        d_lp = sign[a] * sign[b] * up[:, :, 0] * up[:, :, 1] @ z.T
-        s = spread[:, None]
+        d_local = sign[a] * (up[:, :, 0] * pivot[b]) @ z.T  # (J, F, 3): times 1, z, z²
+        d_pivot = sign[b] * (up[:, :, 1] * local[a]) @ z.T
+        d_ll = sign[a] * (bend[:, :, 0] * pivot[b]) @ z.T
+        d_pp = sign[b] * (bend[:, :, 1] * local[a]) @ z.T
+        d_lp = sign[a] * sign[b] * slope_both
         slope_s = s * (d_local + d_pivot)[..., 1]
         l_s, p_s = s * (d_ll + d_lp)[..., 1], s * (d_pp + d_lp)[..., 1]
         s_s = s**2 * (d_ll + 2 * d_lp + d_pp)[..., 2] + slope_s
-        p.append((local * pivot) @ z[0])
+        p.append((local[a] * pivot[b]) @ z[0])
         first.append(np.stack([d_local[..., 0], d_pivot[..., 0], slope_s], axis=-1))
         rows = [[d_ll[..., 0], d_lp[..., 0], l_s], [d_lp[..., 0], d_pp[..., 0], p_s], [l_s, p_s, s_s]]
         second.append(np.stack([np.stack(row, axis=-1) for row in rows], axis=-2))

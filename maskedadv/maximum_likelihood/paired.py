@@ -188,7 +188,7 @@ def _floor_replicates(pattern: Array, chance: Array, start: Array, weights: Arra
         parts = [paired_floor.count_patterns(pattern * w, chance) for w in chunk]
         counts = np.concatenate([p.count for p in parts])
         many = paired_floor.Patterns(parts[0].chance, counts, parts[0].item_floor)
-        found = paired_floor.solve(many, np.tile(start, (len(chunk), 1)), tolerance=1e-6, max_steps=50)
+        found = paired_floor.solve(many, np.tile(start, (len(chunk), 1)), tolerance=1e-5, max_steps=40)
         gap = np.where(
             found.gradient <= 1e-3 * np.maximum(counts.sum(axis=(1, 2)), 1),
             found.theta[:, 0] - found.theta[:, 1],

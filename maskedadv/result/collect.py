@@ -12,6 +12,8 @@ from maskedadv import __version__
 from maskedadv.errors import NotEstimable
 from maskedadv.gaps.bases import Based, Run
 from maskedadv.gaps.contrasts import Uncertainty
+from maskedadv.gaps.departure import find_departures
+from maskedadv.gaps.kinship import find_kinship
 from maskedadv.gaps.variants import Variants
 from maskedadv.result.block_table import block_rows, item_frame
 from maskedadv.result.cube import AbilityPart, ability_part, build_cube
@@ -40,9 +42,11 @@ def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
         reasons = [n for n in plain["note"].values[asked].ravel() if n]
         why = reasons[0] if reasons else "no model has answers"
         raise NotEstimable(f"no gap can be estimated from these answers ({why}).")
+    departures = find_departures(run, bases)
+    relatives = find_kinship(design, settings.response)
     posteriors = {name: dict(base.posteriors) for name, base in bases.items() if base.posteriors}
     blocks = {name: base.fitted for name, base in bases.items() if base.fitted}
-    facts = Facts(design, settings, blocks, cube, variants.links, posteriors)
+    facts = Facts(design, settings, blocks, cube, variants.links, departures, relatives, posteriors)
     info = Info(
         maskedadv=__version__,
         engine=run.engine.version,
@@ -58,6 +62,8 @@ def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
         blocks=tuple(row for name, base in bases.items() for row in block_rows(name, settings, base.fitted)),
         warnings=tuple(find_warnings(facts)),
         links=variants.links,
+        departures=departures,
+        relatives=relatives,
     )
     uncertainty = {
         name: {k: Uncertainty(u.kind, u.key, u.values[..., used]) for k, u in own.items()}

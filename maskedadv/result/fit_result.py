@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import xarray as xr
 
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty
+from maskedadv.gaps.departure import Departure, headline_of
 from maskedadv.gaps.joint import Joint
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
@@ -161,6 +162,22 @@ class Fit:
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     @property
+    def headline(self) -> str:
+        """The variant to speak of first: `plain`, or `paired` where it was asked for or the test says so."""
+        return headline_of(self.settings.headline, self.info.departures, self.variants)
+
+    def with_headline(self, headline: str) -> Fit:
+        """The same result with `auto`, `plain` or `paired` as what to speak of first.
+
+        Raises
+        ------
+        BadSetting
+            Paired gaps are wanted and there are none.
+        """
+        headline_of(headline, self.info.departures, self.variants)
+        return replace(self, settings=replace(self.settings, headline=headline))
+
+    @property
     def variants(self) -> list[str]:
         """The variants that the result holds, `plain` first."""
         return [str(v) for v in self.cube["variant"].values]
@@ -175,6 +192,35 @@ class Fit:
                 frame.insert(0, "variant", name)
                 parts.append(frame)
         return pd.concat(parts, ignore_index=True)
+
+    def departures(self) -> pd.DataFrame:
+        """Hausman's test of plain against paired gaps, by locale and gap, the last row of everything.
+
+        Returns
+        -------
+        DataFrame with the columns locale, gap, plain, paired (means over the same models, logit), n_models,
+        shift (common step from plain to paired, weighted by precision, logit), sd, statistic, df, p; empty
+        for a single model.
+        """
+        names = [f.name for f in fields(Departure)]
+        frame = pd.DataFrame([asdict(d) for d in self.info.departures], columns=names)
+        numbers = {n: float for n in names if n not in ("locale", "gap", "n_models")}
+        return frame.astype(numbers)
+
+    def relatives(self) -> pd.DataFrame:
+        """Residual correlation of every pair of models, the most alike first.
+
+        What two models' answers in one language have in common beyond their abilities and the items'
+        difficulties (told from each model's own answers in two languages); 1 for copies. `group` numbers the
+        models that answer alike, 0 for none. Empty where it cannot be told.
+
+        Returns
+        -------
+        DataFrame with the columns model, other, correlation, group.
+        """
+        own = self.info.relatives
+        rows = [] if own is None else own.pairs()
+        return pd.DataFrame(rows, columns=["model", "other", "correlation", "group"])
 
     def links(self) -> pd.DataFrame:
         """The scale links, one row per locale and linked variant; empty where there are none.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from maskedadv.gaps.joint import ALL_LOCALES, Joint
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAP_TABLE, KNOWLEDGE
-from maskedadv.words.numbers import level_text
+from maskedadv.words.numbers import level_text, number
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Count:
 
 def count(gaps: pd.DataFrame, gap: str) -> Count:
     """Count the gaps of one kind in a tidy table from `Fit.gaps`."""
-    rows = gaps[(gaps["gap"] == gap) & gaps["estimate"].notna()]
+    rows = gaps[(gaps["gap"] == gap) & np.isfinite(gaps["estimate"])]
     return Count(
         known=len(rows),
         positive=int((rows["estimate"] > 0).sum()),
@@ -34,8 +37,8 @@ def count(gaps: pd.DataFrame, gap: str) -> Count:
 
 
 def read_gaps(fit: Fit) -> list[str]:
-    """One sentence per gap: what it asks, and how many are clearly above or below zero."""
-    gaps = fit.gaps()
+    """One sentence per gap: what it asks, and how many are clearly above or below zero; of the headline."""
+    gaps = fit.gaps(variant=fit.headline)
     level = level_text(fit.settings.level)
     out = []
     for gap in GAP_TABLE:
@@ -51,10 +54,10 @@ def read_gaps(fit: Fit) -> list[str]:
 def read_variants(
     fit: Fit, *, locale: Iterable[str] | None = None, model: Iterable[str] | None = None
 ) -> list[str]:
-    """Whether the knowledge gap's sign and clearly positive share survive the other variants, in words.
+    """Whether the mean knowledge gap's interval excludes zero under every variant, and what that takes.
 
-    A variant may know fewer gaps than `plain` (cells at chance); then it is compared with `plain` over the
-    gaps that both know.
+    A variant may know fewer gaps than `plain` (cells at chance); then the plain mean over the gaps that both
+    know stands beside it.
 
     Parameters
     ----------
@@ -63,20 +66,68 @@ def read_variants(
     """
     chosen = {"gap": KNOWLEDGE, "locale": locale, "model": model}
     tables = {v: fit.gaps(variant=v, **chosen) for v in fit.variants}
-    plain = tables.pop("plain")
-    if not tables or not plain["estimate"].notna().any():
+    if len(tables) < 2 or not tables["plain"]["estimate"].notna().any():
         return []
-    out = [f"plain: {_counted(plain, 'knowledge gaps ')}."]
+    plain = tables["plain"]
+    out = []
     for name, own in tables.items():
-        both = plain["estimate"].notna() & own["estimate"].notna()
-        if not both.any():
+        finite = np.isfinite(own["estimate"])
+        if not finite.any():
             out.append(f"{name}: no knowledge gap is known under it.")
             continue
-        text = f"{name}: {_counted(own)}"
-        if both.sum() < plain["estimate"].notna().sum():
+        text = f"{name}: {_mean_in_words(fit, name, chosen)}; {_counted(own)}"
+        both = np.isfinite(plain["estimate"]) & finite
+        if both.sum() < np.isfinite(plain["estimate"]).sum():
             text += f" (plain over the same: {_counted(plain[both])})"
-        out.append(f"{text}; {_sign(plain[both], own[both])}.")
-    return out
+        out.append(f"{text}.")
+    return [*out, believe(fit.variants)]
+
+
+def believe(variants: Iterable[str]) -> str:
+    """What one has to believe to take a knowledge gap for access, under each of the variants."""
+    takes = {
+        "plain": "plain, that nobody guesses, that CS and CA items measure on one scale, that models are no "
+        "relatives and know single items no better on CS than on CA, and that answers are missing at random",
+        "floor": "floor drops guessing",
+        "linked": "linked drops the one scale for equal spreads in the pivot language",
+        "paired": "paired drops all about relatives and single items, and what is missing because it is hard",
+    }
+    here = {part for name in variants for part in name.split("+")}
+    told = "; ".join(text for name, text in takes.items() if name in here)
+    return f"To take such a gap for access one has to believe: {told}."
+
+
+def _mean_in_words(fit: Fit, variant: str, chosen: Mapping[str, Any]) -> str:
+    """Whether the interval of the mean, and of every locale's, excludes zero."""
+    means = fit.means(variant=variant, **chosen)
+    sides = [int(r["lower"] > 0) - int(r["upper"] < 0) for r in means.to_dict(orient="records")]
+    known = int(np.isfinite(means["estimate"]).sum())
+    if known == 1:
+        row = means[np.isfinite(means["estimate"])].iloc[0]
+        return f"the mean {_clear(row)}"
+    joint = Joint.of(fit, variant)
+    members = np.isin(joint.locales, list(means["locale"]))[None, :, None]
+    models = np.isin(joint.models, _listed(chosen["model"], joint.models))[None, None, :]
+    whole = joint.contrast(joint.average(members & models)).frame({"locale": [ALL_LOCALES]})
+    row = whole[whole["gap"] == KNOWLEDGE].iloc[0]
+    return (
+        f"the mean over {known} locales {_clear(row)}, {sides.count(1)} of their means clearly above zero, "
+        f"{sides.count(-1)} below"
+    )
+
+
+def _clear(row: pd.Series) -> str:
+    where = "is clearly above zero" if row["lower"] > 0 else "is clearly below zero"
+    if not (row["lower"] > 0 or row["upper"] < 0):
+        where = "is not clear of zero"
+    bounds = f" [{number(row['lower'])}, {number(row['upper'])}]" if np.isfinite(row["lower"]) else ""
+    return f"{where} ({number(row['estimate'])}{bounds})"
+
+
+def _listed(wanted: Iterable[str] | None, have: tuple[str, ...]) -> list[str]:
+    if wanted is None:
+        return list(have)
+    return [wanted] if isinstance(wanted, str) else list(wanted)
 
 
 def absent_variants(fit: Fit) -> list[str]:
@@ -93,17 +144,6 @@ def absent_variants(fit: Fit) -> list[str]:
     return out
 
 
-def _counted(rows: pd.DataFrame, what: str = "") -> str:
+def _counted(rows: pd.DataFrame) -> str:
     c = count(rows, KNOWLEDGE)
-    return f"{c.positive} of {c.known} {what}positive, {c.clearly_above} clearly"
-
-
-def _sign(plain: pd.DataFrame, own: pd.DataFrame) -> str:
-    """Whether locale means over the same models keep their sign."""
-    before, after = (rows.groupby("locale")["estimate"].mean() for rows in (plain, own))
-    turned, n = int((before * after < 0).sum()), len(before)
-    if n == 1:
-        return "the mean changes sign" if turned else "the mean keeps its sign"
-    if not turned:
-        return "the mean keeps its sign in every locale"
-    return f"the mean changes sign in {turned} of {n} locales"
+    return f"of {c.known} gaps {c.clearly_above} clearly above, {c.clearly_below} clearly below"

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from maskedadv.design.accuracy_filter import Dropped
+from maskedadv.gaps.departure import Departure
+from maskedadv.gaps.kinship import Kinship
 from maskedadv.warnings import Warned
 
 
@@ -24,6 +26,8 @@ class Info:
     blocks : a line for every block and base: variant, locale, subset, estimator, sizes, convergence
     warnings : what a reader of the numbers should know, most important first
     links : the scale links, a line for every locale and linked variant
+    departures : Hausman's test of plain against paired gaps, by locale and gap, the last of everything
+    relatives : models that answer alike beyond ability and difficulty; None where that cannot be told
     demo : whether it is the demonstration's
     """
 
@@ -38,6 +42,8 @@ class Info:
     blocks: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[Warned, ...] = ()
     links: tuple[Mapping[str, Any], ...] = ()
+    departures: tuple[Departure, ...] = ()
+    relatives: Kinship | None = None
     demo: bool = False
 
     @property
@@ -62,5 +68,7 @@ def from_json(values: Mapping[str, Any]) -> Info:
     for name in ("locales", "blocks", "links"):
         own[name] = tuple(own[name])
     own["dropped"] = tuple(Dropped(**d) for d in own["dropped"])
+    own["departures"] = tuple(Departure(**d) for d in own["departures"])
+    own["relatives"] = None if own["relatives"] is None else Kinship.from_json(own["relatives"])
     own["warnings"] = tuple(Warned(**w) for w in own["warnings"])
     return Info(**own)

@@ -96,7 +96,9 @@ def test_fit_writes_a_folder_and_gaps_prints_it(
         "cube.nc",
         "gaps.csv",
         "items.parquet",
+        "links.csv",
         "uncertainty",
+        "variants.csv",
     }
     assert [p.name for p in out_folder.parent.iterdir()] == ["out"]
     direct = maskedadv.fit(csv, estimator="marginal")
@@ -246,7 +248,11 @@ def test_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str], tmp_path
     code, out, _ = run(capsys, "demo", "--output", tmp_path / "demo")
     assert code == 0
     assert narrow(out.replace(str(tmp_path / "demo"), "demo"))
-    gaps = maskedadv.load(tmp_path / "demo").gaps(gap="knowledge_gap")
+    demo = maskedadv.load(tmp_path / "demo")
+    assert demo.headline == "paired"
+    assert "Hausman's test" in out
+    assert "s1.1-32B_1000, s1.1-32B_2000" in " ".join(out.split())
+    gaps = demo.gaps(gap="knowledge_gap", variant="paired")
     clearly = int((gaps["lower"] > 0).sum())
     assert f"{clearly} of 36 clearly above zero" in " ".join(out.split())
     assert "one family" in out

@@ -15,6 +15,7 @@ import maskedadv
 from maskedadv import errors
 from maskedadv.result.in_words import read_variants
 from maskedadv.summaries import variant_means
+from maskedadv.vocabulary import VARIANTS
 from tests.simulate import artefact_table as simulated
 from tests.simulate import table
 
@@ -29,16 +30,16 @@ def fit(frame: pd.DataFrame, **arguments: object) -> maskedadv.result.fit_result
 
 
 def test_what_is_known_decides_which_variants_are_there(frame: pd.DataFrame) -> None:
-    assert fit(frame).variants == ["plain", "linked"]
-    assert fit(frame.assign(n_options=4)).variants == ["plain", "floor", "linked", "floor+linked"]
-    assert fit(frame, options=4).variants == ["plain", "floor", "linked", "floor+linked"]
-    assert fit(frame, options=4, link="none").variants == ["plain", "floor"]
-    assert fit(frame, options=4, guessing="none").variants == ["plain", "linked"]
+    assert fit(frame).variants == ["plain", "paired", "linked", "paired+linked"]
+    assert fit(frame.assign(n_options=4)).variants == list(VARIANTS)
+    assert fit(frame, options=4).variants == list(VARIANTS)
+    assert fit(frame, options=4, link="none").variants == ["plain", "floor", "paired", "paired+floor"]
+    assert fit(frame, options=4, guessing="none").variants == ["plain", "paired", "linked", "paired+linked"]
     alone = fit(frame, options=4, variants="none")
     assert alone.variants == ["plain"]
     assert alone.cube.sizes["variant"] == 1
     few = frame[frame["model"] < "m07"]
-    assert fit(few, options=4).variants == ["plain", "floor"]
+    assert fit(few, options=4).variants == ["plain", "floor", "paired", "paired+floor"]
 
 
 def test_plain_is_the_same_with_and_without_the_others(frame: pd.DataFrame) -> None:
@@ -103,7 +104,7 @@ def test_results_survive_the_disk(frame: pd.DataFrame, tmp_path: Path) -> None:
     xr.testing.assert_identical(again.cube, result.cube)
     pd.testing.assert_frame_equal(again.variant_gaps(), result.variant_gaps())
     assert read_variants(again) == read_variants(result)
-    assert len(pd.read_csv(tmp_path / "out" / "variants.csv")) == 4 * 20
+    assert len(pd.read_csv(tmp_path / "out" / "variants.csv")) == 8 * 20
 
 
 def test_cells_at_chance_have_no_value_and_a_note(frame: pd.DataFrame) -> None:
@@ -130,7 +131,7 @@ def test_what_was_asked_for_and_cannot_be_is_refused(frame: pd.DataFrame) -> Non
     part = frame.assign(n_options=np.where(frame["item"] == "CA3", np.nan, 4.0))
     with pytest.raises(errors.NoOptions, match=r"1 have none .'CA3'"):
         fit(part, guessing="chance")
-    assert fit(part).variants == ["plain", "linked"]
+    assert fit(part).variants == ["plain", "paired", "linked", "paired+linked"]
     mixed = frame.assign(n_options=np.where(frame["language"] == "en", 4, 5))
     with pytest.raises(errors.BadValue, match="different numbers of options"):
         fit(mixed)
@@ -166,7 +167,7 @@ def test_floors_that_differ_by_item_are_used_item_by_item() -> None:
 
 def test_scope_joint_has_variants_too() -> None:
     two = table(9, (80, 80), locales=("fr", "zh"), seed=3).assign(n_options=4)
-    assert fit(two, scope="joint").variants == ["plain", "floor", "linked", "floor+linked"]
+    assert fit(two, scope="joint").variants == list(VARIANTS)
 
 
 def test_a_locale_that_cannot_be_linked_stays_beside_one_that_can(frame: pd.DataFrame) -> None:

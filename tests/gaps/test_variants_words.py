@@ -39,10 +39,25 @@ def test_a_variant_that_lost_gaps_is_compared_over_those_it_knows(frame: pd.Data
     same = gaps["plain"][known]
     floor = read_variants(result)[1]
     assert (
-        f"plain over the same: {(same['estimate'] > 0).sum()} of {len(same)} positive, "
-        f"{(same['lower'] > 0).sum()} clearly" in floor
+        f"plain over the same: of {len(same)} gaps {(same['lower'] > 0).sum()} clearly above, "
+        f"{(same['upper'] < 0).sum()} clearly below" in floor
     )
     assert f"zh 10/{known.sum()}" in variant_text(result)
+
+
+def test_verdicts_speak_of_the_interval_and_of_what_one_has_to_believe(frame: pd.DataFrame) -> None:
+    result = fit(frame)
+    words = read_variants(result)
+    for name, sentence in zip(result.variants, words, strict=False):
+        row = result.means(gap="knowledge_gap", variant=name).iloc[0]
+        clear = "above zero" if row["lower"] > 0 else "below zero" if row["upper"] < 0 else "clear of zero"
+        assert sentence.startswith(f"{name}: the mean is")
+        assert clear in sentence.split("(")[0]
+        assert "sign" not in sentence
+    assert words[-1].startswith(
+        "To take such a gap for access one has to believe: plain, that nobody guesses"
+    )
+    assert "missing" in words[-1]
 
 
 def test_words_and_links_are_of_the_locales_and_models_asked_for(frame: pd.DataFrame) -> None:
@@ -53,20 +68,20 @@ def test_words_and_links_are_of_the_locales_and_models_asked_for(frame: pd.DataF
     other.loc[up, "correct"] = 1
     result = fit(pd.concat([frame, other]))
     for locale in ("zh", "ja"):
-        alone = result.gaps(gap="knowledge_gap", locale=locale)["estimate"]
+        alone = result.gaps(gap="knowledge_gap", locale=locale)
         words = read_variants(result, locale=[locale])
-        assert words[0].startswith(f"plain: {(alone > 0).sum()} of 10 knowledge gaps positive")
+        assert f"of 10 gaps {(alone['lower'] > 0).sum()} clearly above" in words[0]
         assert all("locales" not in w for w in words)
         shown = variant_text(result, locale=[locale])
         assert ("ja" if locale == "zh" else "zh") not in shown.split()
     one = read_variants(result, locale=["zh"], model=["m02"])
-    assert " of 1 knowledge gaps" in one[0]
+    assert "of 1 gaps" in one[0]
 
 
 def test_why_a_variant_is_not_there_is_said(frame: pd.DataFrame) -> None:
     bare = frame.drop(columns="n_options")
     few = fit(bare[bare["model"] < "m05"])
-    assert few.variants == ["plain"]
+    assert few.variants == ["plain", "paired"]
     assert absent_variants(few) == [
         "No floor: the items' number of options is not known (column n_options, or --options).",
         "No linked gap: a link needs 8 models, here are 5.",

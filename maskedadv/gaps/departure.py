@@ -1,0 +1,160 @@
+"""Plain against paired over a whole run: Hausman's test of every locale and gap, and of all together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskedadv.errors import BadSetting
+from maskedadv.gaps.bases import Based, Run
+from maskedadv.gaps.hausman import SIGNIFICANT, Outcome, Shift, compare_all, compare_gaps, find_shift
+from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
+from maskedadv.likelihoods import paired
+from maskedadv.maximum_likelihood.block_estimate import Fitted
+from maskedadv.maximum_likelihood.estimators import estimate_blocks
+from maskedadv.vocabulary import BY_SUBSET, GAPS, SUBSETS
+
+Array = NDArray[np.float64]
+
+FEWEST = 2
+"""With one model there is nothing that models could share."""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Does the plain gap of a locale agree with the paired one? None stands for what is not known.
+
+    Attributes
+    ----------
+    locale, gap : of what; "(all locales)" and "(all gaps)" for everything at once
+    plain, paired : mean over the models whose gaps both know (logit); None for everything
+    n_models : how many those are
+    shift, sd : common step from plain to paired, weighted by precision, and its standard error (logit)
+    statistic, df, p : of Hausman's test that it is 0
+    """
+
+    locale: str
+    gap: str
+    plain: float | None
+    paired: float | None
+    n_models: int
+    shift: float | None
+    sd: float | None
+    statistic: float | None
+    df: float | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One subset of a locale: the shift, and plain and paired gaps, shapes (J,)."""
+
+    subset: int
+    shift: Shift
+    plain: Array
+    paired: Array
+
+
+def find_departures(run: Run, bases: Mapping[str, Based]) -> tuple[Departure, ...]:
+    """The test of every locale and gap, and last that of everything; none with a single model.
+
+    Where the plain gaps are posterior draws, replicates or directions, they are estimated once more with
+    influences by item, under `nuts` by maximum likelihood.
+    """
+    design = run.design
+    if max(int(design.cells[k].keep.sum()) for k in design.locales) < FEWEST:
+        return ()
+    plain = _by_item(run, bases["plain"])
+    rows: list[Departure] = []
+    shifts: list[Shift] = []
+    for locale in design.locales:
+        pieces = _pieces(run, locale, plain[locale])
+        shifts += [piece.shift for piece in pieces.values()]
+        for gap, weights in zip(GAPS, BY_SUBSET, strict=True):
+            needed = [s for s in range(len(SUBSETS)) if weights[s]]
+            if all(s in pieces for s in needed):
+                rows.append(_depart(locale, gap, weights, [pieces[s] for s in needed]))
+    together = compare_all(shifts)
+    rows.append(Departure("(all locales)", "(all gaps)", None, None, 0, None, None, *_numbers(together)))
+    return tuple(rows)
+
+
+def _depart(locale: str, gap: str, weights: Array, pieces: Sequence[_Piece]) -> Departure:
+    signed = sorted(pieces, key=lambda piece: -weights[piece.subset])
+    shift, sd, outcome = compare_gaps(*(piece.shift for piece in signed))
+    both = np.logical_and.reduce([np.isfinite(p.plain) & np.isfinite(p.paired) for p in pieces])
+    plain, paired_mean = (
+        float(sum(weights[p.subset] * values(p)[both].mean() for p in pieces)) if both.any() else np.nan
+        for values in (lambda p: p.plain, lambda p: p.paired)
+    )
+    means = _known(plain), _known(paired_mean)
+    return Departure(locale, gap, *means, int(both.sum()), _known(shift), _known(sd), *_numbers(outcome))
+
+
+def rejects(departures: Sequence[Departure]) -> bool:
+    """Whether plain and paired differ over everything, so that paired is the headline."""
+    p = departures[-1].p if departures else None
+    return p is not None and p < SIGNIFICANT
+
+
+def headline_of(wanted: str, departures: Sequence[Departure], variants: Sequence[str]) -> str:
+    """The variant to speak of first.
+
+    Raises
+    ------
+    BadSetting
+        Paired gaps are wanted and there are none.
+    """
+    if wanted == "paired" and "paired" not in variants:
+        raise BadSetting("this result has no paired gaps to be the headline; fit it with them.")
+    if wanted == "auto":
+        wanted = "paired" if rejects(departures) and "paired" in variants else "plain"
+    return wanted
+
+
+def _numbers(outcome: Outcome) -> tuple[float | None, float | None, float | None]:
+    return _known(outcome.statistic), _known(outcome.df), _known(outcome.p)
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _by_item(run: Run, plain: Based) -> Mapping[str, Mapping[int, SubsetGaps]]:
+    settings = run.settings
+    if settings.interval == "robust":
+        return plain.gaps
+    estimator = settings.estimator
+    if settings.method == "nuts":
+        estimator = "joint" if settings.response == "crm" else "marginal"
+    ours = replace(
+        settings, method="optimize", estimator=estimator, interval="robust", priors=None, variants="none",
+        guessing="none", link="none",
+    )  # fmt: skip
+    estimates = estimate_blocks(run.design, ours, run.engine, jobs=run.jobs, tell=lambda _: None)
+    fitted = [Fitted(b, e) for b, e in zip(run.design.blocks, estimates, strict=True)]
+    return from_estimates(run.design, "robust", fitted)
+
+
+def _pieces(run: Run, locale: str, plain: Mapping[int, SubsetGaps]) -> dict[int, _Piece]:
+    """Every subset that has answers."""
+    design = run.design
+    out = {}
+    for s, block in design.of_locale(locale).items():
+        local, pivot = block.in_both(locale, design.models, design.cells[locale].keep)
+        gap = plain[s].difference
+        if run.settings.response == "crm":
+            own, _ = paired.mean_difference(local, pivot)
+            known = np.isfinite(gap)
+            score = np.nan_to_num(np.where(known[:, None], local - pivot - gap[:, None], 0.0)).T
+            information = np.where(known, (~np.isnan(local - pivot)).sum(axis=1), 0).astype(np.float64)
+        else:
+            pairs = paired.find_pairs(local, pivot)
+            own = paired.log_ratio(*paired.counts(pairs))
+            score, information = paired.conditional_score(pairs, gap)
+        influence = np.where(np.isfinite(gap), plain[s].rows, 0.0)
+        out[s] = _Piece(s, find_shift(score, information, influence, plain[s].key), gap, own)
+    return out
