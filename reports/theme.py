@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import plotnine as p9
 
+from maskedadv.words.distinct import shorten_distinct
 from maskedadv.words.terminal import clean, shorten
 
 INK = "#1f2933"
@@ -80,8 +81,15 @@ def label(text: Any, width: int = 30) -> str:
 
 
 def labels(values: Iterable[Any]) -> list[str]:
-    """`label` of each value: what a discrete scale wants."""
-    return [label(v) for v in values]
+    """`label` of each value, those that differ staying different: what a discrete scale wants."""
+    return distinct_labels(values)
+
+
+def distinct_labels(values: Iterable[Any], width: int = 30) -> list[str]:
+    """`label` of each value; values that differ have labels that differ."""
+    texts = [clean(str(value)) for value in values]
+    shown = shorten_distinct(texts, width)
+    return [shown[text].replace("$", r"\$") for text in texts]
 
 
 def label_inches(values: Iterable[Any], size: float = 8) -> float:

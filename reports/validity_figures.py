@@ -10,7 +10,14 @@ import plotnine as p9
 
 from maskedadv.errors import NothingToDraw
 from maskedadv.reports.figures.placing import beside_points
-from maskedadv.reports.theme import CATEGORIES, INK, MUTED, axis_number, label, theme_maskedadv
+from maskedadv.reports.theme import (
+    CATEGORIES,
+    INK,
+    MUTED,
+    axis_number,
+    distinct_labels,
+    theme_maskedadv,
+)
 from maskedadv.validity import Study
 
 PANELS = {"partial_r": "Partial correlation", "delta_r2": "ΔR²"}
@@ -96,7 +103,7 @@ def _labels(points: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
                 for ends in (line["cs_share"].to_numpy() * _PANEL[0], line["value"].to_numpy() * scale_y)
             ]
             avoid += [(x - 0.03, x + 0.03, y - 0.03, y + 0.03) for x, y in zip(*along, strict=True)]
-        texts = [label(name, 24) for name in own["pairing"]]
+        texts = distinct_labels(own["pairing"], 24)
         x, y = beside_points(
             own["cs_share"].to_numpy() * _PANEL[0], own["value"].to_numpy() * scale_y, texts, 1, 1, avoid
         )

@@ -203,6 +203,7 @@ def _cells(
 def _notes(opened: Opened) -> list[Warned]:
     s = opened.settings
     out = [Warned("lookalike ids", text) for text in opened.responses.notes]
+    out += [Warned("uneven missing", text) for text in opened.responses.uneven]
     out += [Warned("clipped probabilities", text) for text in clipped_note(opened.responses, s.response)]
     if s.response == "binary" and s.variants != "none":
         out += [Warned("floor left out", t) for t in options_notes(opened.responses, s.guessing, s.options)]

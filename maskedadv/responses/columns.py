@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadId, BadValue, MissingId
 
+_LARGEST_LOGIT = 1e6  # natural log-odds of even very long options are thousands at most
 _RANGES = {
     "correct": "0, 1 or empty",
     "p_correct": "a probability from 0 to 1, or empty",
-    "crm_logit": "a finite number, or empty",
+    "crm_logit": "log-odds from -1e6 to 1e6, or empty",
     "n_options": "a whole number of 2 or more, or empty",
 }
 
@@ -127,7 +128,7 @@ def _in_range(name: str, values: NDArray[np.float64]) -> NDArray[np.bool_]:
     elif name == "p_correct":
         inside = (values >= 0) & (values <= 1)
     elif name == "crm_logit":
-        inside = np.isfinite(values)
+        inside = np.abs(values) <= _LARGEST_LOGIT
     else:
         inside = (values >= 2) & (values == np.floor(values)) & np.isfinite(values)
     return np.asarray(inside)

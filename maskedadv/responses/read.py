@@ -16,6 +16,7 @@ from maskedadv.responses.columns import encode_ids, offenders, parse_values
 from maskedadv.responses.files import load_table
 from maskedadv.responses.kinds import IDS, VALUES
 from maskedadv.responses.table import Responses
+from maskedadv.responses.uneven import uneven_shares
 from maskedadv.vocabulary import SUBSETS
 
 
@@ -68,6 +69,7 @@ def read_responses(
 
     values = {n: v[order] for n, v in values.items()}
     codes = (language[order], model[order], item[order])
+    seen = ~np.isnan(values["correct"] if "correct" in values else values["p_correct"])
     return Responses(
         models=models,
         languages=languages,
@@ -86,6 +88,7 @@ def read_responses(
         + _lookalikes("model", models)
         + _lookalikes("language", languages)
         + _lookalikes("item", items),
+        uneven=_uneven(codes[1], models, codes[0], languages, seen),
     )
 
 
@@ -150,6 +153,38 @@ def _sorted_unique_rows(
             f"({offenders(rows, shown)}); keep one row per answer."
         )
     return order
+
+
+def _uneven(
+    model: NDArray[np.int32],
+    models: NDArray[np.object_],
+    language: NDArray[np.int32],
+    languages: NDArray[np.object_],
+    seen: NDArray[np.bool_],
+) -> tuple[str, ...]:
+    """Models whose rows without a value are more in one language than in another, beyond chance."""
+    if seen.all():
+        return ()
+    key = model.astype(np.int64) * len(languages) + language
+    size = len(models) * len(languages)
+    rows, empty = np.bincount(key, minlength=size), np.bincount(key[~seen], minlength=size)
+    own = np.flatnonzero(rows)
+    shares = pd.DataFrame(
+        {
+            "model": models[own // len(languages)],
+            "language": languages[own % len(languages)],
+            "answers": rows[own],
+            "missing": empty[own],
+        }
+    )
+    odd = uneven_shares(shares)
+    if not odd:
+        return ()
+    more = f"; and {len(odd) - 3} more models" if len(odd) > 3 else ""
+    return (
+        f"{'; '.join(odd[:3])} are missing{more}: where that hangs on the answer, gaps are biased (for answers "
+        "that could not be read, import them with --unread wrong and compare)",
+    )
 
 
 def _extra(table: pa.Table, order: NDArray[np.intp]) -> pd.DataFrame | None:

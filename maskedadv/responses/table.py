@@ -35,6 +35,8 @@ class Responses:
         SHA-256 of ids and values; equal for tables that differ in row order only.
     notes
         Things worth a look that are no reason to refuse.
+    uneven
+        A warning where answers are missing more often in one language than in another.
     """
 
     models: NDArray[np.object_]
@@ -51,6 +53,7 @@ class Responses:
     extra: pd.DataFrame | None
     fingerprint: str
     notes: tuple[str, ...] = ()
+    uneven: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.model)

@@ -27,6 +27,7 @@ from maskedadv.sampling.locales import floors_of, make_task
 from maskedadv.sampling.programs import PROGRAMS
 from maskedadv.sampling.same_density import density_spread
 from maskedadv.sampling.sample import Plan, finish, make_plan
+from maskedadv.sampling.unfinished_chains import refuse_unfinished
 from maskedadv.settings import Settings
 
 Array = NDArray[np.float64]
@@ -167,6 +168,7 @@ def _layout(design: Design, locale: str) -> tuple[Layout, tuple[Array, Array] | 
 def _read(files: Sequence[Path]) -> tuple[Chains, Any]:
     import cmdstanpy
 
+    refuse_unfinished(files)
     logger = logging.getLogger("cmdstanpy")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

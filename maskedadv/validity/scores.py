@@ -203,7 +203,8 @@ def _read_aggregates(frame: pd.DataFrame) -> Scores:
     frame = frame.assign(group=frame["subset"].where(frame["subset"] != "", "ALL"))
     check_unique(frame, ["model", *_KEY], _WHAT)
     share = "a share from 0 to 1 (divide percentages by 100), or empty"
-    frame["score"] = numbers(frame, "accuracy", _WHAT, share, 0, 1)
+    # Rounded as pooled ones are: 0.1 + 0.2 and 0.3 are the same share of right answers.
+    frame["score"] = numbers(frame, "accuracy", _WHAT, share, 0, 1).round(12)
     frame["n_items"] = numbers(frame, "n_items", _WHAT, "a whole number of 1 or more, or empty", 1)
     frame = frame.loc[frame["score"].notna()]
     if frame.empty:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 WIDTH = 80
+_SHORT = 12  # columns; a code such as pt-BR or kk-Latn fits and is never cut
 
 
 def display_width(text: str) -> int:
@@ -61,21 +62,27 @@ def wrap(sentence: str, *, indent: str = "", width: int = WIDTH) -> str:
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,), width: int = WIDTH
 ) -> str:
-    """Columns padded to line up; text columns (`left`) are shortened until the table fits `width`."""
+    """Columns padded to line up; text columns (`left`) are shortened until the table fits `width`.
+
+    Columns of short texts, such as codes of languages, are never cut, and texts that differ stay different.
+    """
+    from maskedadv.words.distinct import shorten_distinct
+
     cells = [[clean(c) for c in row] for row in rows]
     sizes = [max(display_width(c) for c in column) for column in zip(header, *cells, strict=True)]
     excess = sum(sizes) + 2 * (len(sizes) - 1) - width
     while excess > 0:
         widest = max(left, key=lambda k: sizes[k])
-        if sizes[widest] <= 6:
+        if sizes[widest] <= _SHORT:
             break
         sizes[widest] -= 1
         excess -= 1
+    shown_as = {k: shorten_distinct([row[k] for row in cells], sizes[k]) for k in left}
     lines = []
     for row in [list(header), *cells]:
         parts = []
         for k, (text, size) in enumerate(zip(row, sizes, strict=True)):
-            shown = shorten(text, size)
+            shown = shown_as[k].get(text, text) if k in left else shorten(text, size)
             pad = " " * (size - display_width(shown))
             parts.append(shown + pad if k in left else pad + shown)
         lines.append("  ".join(parts).rstrip())

@@ -12,7 +12,17 @@ from maskedadv.errors import NothingToDraw
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known, rows_in_words
 from maskedadv.reports.figures.placing import Box, beside_points
-from maskedadv.reports.theme import INK, MANY, MUTED, PAPER, POSITIVE, axis_number, label, theme_maskedadv
+from maskedadv.reports.theme import (
+    INK,
+    MANY,
+    MUTED,
+    PAPER,
+    POSITIVE,
+    axis_number,
+    distinct_labels,
+    label,
+    theme_maskedadv,
+)
 
 _MOST_LABELS = 45
 _INCHES = 6.0
@@ -84,7 +94,7 @@ def masked_advantage(
         p9.geom_point(p9.aes(fill="_clear"), color=PAPER, size=2.6, stroke=0.4),
     ]
     if len(wide) <= _MOST_LABELS:
-        texts = [label(v, 22) for v in wide[by]]
+        texts = distinct_labels(wide[by], 22)
         x, y = wide["global_estimate"].to_numpy(float), wide["local_estimate"].to_numpy(float)
         at_x, at_y = beside_points(x, y, texts, _INCHES, high - low, _crosses(wide))
         wide = wide.assign(_text=texts, _x=at_x, _y=at_y)

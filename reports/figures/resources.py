@@ -13,7 +13,7 @@ from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, gap_panels, known
-from maskedadv.reports.theme import INK, MUTED, PAPER, axis_number, label, theme_maskedadv
+from maskedadv.reports.theme import INK, MUTED, PAPER, axis_number, distinct_labels, theme_maskedadv
 from maskedadv.words.numbers import p_value, plural, signed
 
 _LANES = 0.74  # share of the distance between two levels that their locales are spread over
@@ -74,7 +74,7 @@ def resource_trend(
         + p9.facet_wrap("_panel", ncol=1, scales="free_y")
     )
     if data.groupby("_level")["locale"].nunique().max() <= _MOST_IN_A_LEVEL:
-        data["_text"] = [label(v, 8) for v in data["locale"]]
+        data["_text"] = distinct_labels(data["locale"], 8)
         data["_top"] = data["upper"].fillna(data["estimate"])
         figure += p9.geom_text(
             p9.aes(y="_top", label="_text"), data=data, size=7.5, va="bottom", nudge_y=0.04, color=INK

@@ -12,7 +12,16 @@ from maskedadv import summaries
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import gap_panels, known
 from maskedadv.reports.figures.placing import spread
-from maskedadv.reports.theme import CATEGORIES, INK, MUTED, PAPER, axis_number, label, labels, theme_maskedadv
+from maskedadv.reports.theme import (
+    CATEGORIES,
+    INK,
+    MUTED,
+    PAPER,
+    axis_number,
+    distinct_labels,
+    labels,
+    theme_maskedadv,
+)
 from maskedadv.summaries.groups import DENSE, MIXTURE, REFERENCE
 
 OTHER = "other families"
@@ -89,7 +98,7 @@ def _reference_lines(
         values = pd.concat([part[c] for part in shown for c in ("lower", "upper", "estimate")]).dropna()
         height = float(values.max() - values.min()) or 1.0
         texts.loc[own, "_y"] = spread(texts.loc[own, "estimate"].to_numpy(float), 0.055 * height)
-    texts["_text"] = [label(v, 22) for v in texts["model"]]
+    texts["_text"] = distinct_labels(texts["model"], 22)
     texts["_x"] = float(drawn["parameters"].max())
     return [
         p9.geom_hline(

@@ -11,7 +11,15 @@ import xarray as xr
 
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import known
-from maskedadv.reports.theme import CATEGORIES, GRID, MANY, MUTED, axis_number, label, theme_maskedadv
+from maskedadv.reports.theme import (
+    CATEGORIES,
+    GRID,
+    MANY,
+    MUTED,
+    axis_number,
+    distinct_labels,
+    theme_maskedadv,
+)
 
 _BINS = 30
 
@@ -57,8 +65,9 @@ def wright_map(
     lane = ability["query"].map({"local": -0.12, "pivot": -0.32}).to_numpy(float) * top
     ability["_x"] = lane + np.linspace(-0.06, 0.06, len(ability)) * top
     for frame in (bars, ability):
+        shown = dict(zip(chosen, distinct_labels(chosen, 14), strict=True))
         frame["_locale"] = pd.Categorical(
-            [label(v, 14) for v in frame["locale"]], categories=[label(v, 14) for v in chosen]
+            [shown[v] for v in frame["locale"]], categories=list(shown.values())
         )
         frame["_subset"] = frame["subset"].astype(str)
     height = float(edges[1] - edges[0])

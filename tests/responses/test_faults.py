@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from maskedadv.errors import BadId, UnreadableFile
+import maskedadv
+from maskedadv.errors import BadId, BadValue, UnreadableFile
 from maskedadv.responses import read_responses
 
 
@@ -102,3 +103,23 @@ def test_tables_of_other_kinds_are_sent_to_import(tmp_path, name):
     (tmp_path / name).write_bytes(b'{"model": 1}\n' if name == "t.jsonl" else b"PK\x03\x04")
     with pytest.raises(UnreadableFile, match="maskedadv import table"):
         read_responses(tmp_path / name)
+
+
+@pytest.mark.parametrize("value", [1e200, -1e7, np.inf])
+def test_log_odds_beyond_all_reason_are_refused(value):
+    table = frame().assign(p_correct=0.5, crm_logit=0.5)
+    table.loc[3, "crm_logit"] = value
+    with pytest.raises(BadValue, match=r"'crm_logit': 1 value is not log-odds from -1e6 to 1e6.*row 4"):
+        read_responses(table)
+
+
+def test_answers_missing_more_often_in_one_language_are_a_warning_of_check():
+    table = frame(items=200)
+    gone = table.index[(table["language"] == "eu")][:100]
+    table["correct"] = table["correct"].astype("float64")
+    table.loc[gone, "correct"] = np.nan
+    (warning,) = read_responses(table).uneven
+    assert warning.startswith("m: 0% of the answers in en and 25% in eu are missing")
+    assert any("25% in eu are missing" in note for note in maskedadv.check(table, min_accuracy=0).notes)
+    table.loc[table.index[table["language"] == "en"][:100], "correct"] = np.nan
+    assert read_responses(table).uneven == ()
