@@ -12,6 +12,7 @@ import click
 
 from maskedadv import __version__
 from maskedadv.errors import MaskedadvError
+from maskedadv.words.terminal import clean
 
 # name -> (module:command, one-line help). Listing help needs no import, so `maskedadv --help` is instant.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -65,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = cli.main(args=arguments, prog_name="maskedadv", standalone_mode=False)
     except MaskedadvError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo("\n".join(clean(line) for line in f"Error: {error}".split("\n")), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()

@@ -8,7 +8,7 @@ from maskedadv.words.terminal import display_width, shorten
 
 
 def shorten_distinct(texts: Iterable[str], width: int) -> dict[str, str]:
-    """Every text and what is shown of it, at most `width` columns wide; no two are shown alike.
+    """Every text and what is shown of it, at most `width` columns; no two alike.
 
     Where cutting out the middle, as `shorten` does, makes texts alike, what they agree in is cut instead;
     where that does not help, they are numbered.
