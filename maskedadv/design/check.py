@@ -138,7 +138,7 @@ def check(
         blocks=pd.DataFrame(blocks),
         cells=pd.concat(cells, ignore_index=True),
         dropped=dropped,
-        notes=list(table.notes),
+        notes=[*table.notes, *table.uneven],
     )
 
 

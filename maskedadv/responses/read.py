@@ -182,8 +182,8 @@ def _uneven(
         return ()
     more = f"; and {len(odd) - 3} more models" if len(odd) > 3 else ""
     return (
-        f"{'; '.join(odd[:3])} are missing{more}: where that hangs on the answer, gaps are biased (for answers "
-        "that could not be read, import them with --unread wrong and compare)",
+        f"{'; '.join(odd[:3])} are missing{more}: where that hangs on the answer, gaps are biased (answers "
+        "that could not be read: import them with --unread wrong and compare)",
     )
 
 

@@ -203,13 +203,13 @@ def _read_aggregates(frame: pd.DataFrame) -> Scores:
     frame = frame.assign(group=frame["subset"].where(frame["subset"] != "", "ALL"))
     check_unique(frame, ["model", *_KEY], _WHAT)
     share = "a share from 0 to 1 (divide percentages by 100), or empty"
-    # Rounded as pooled ones are: 0.1 + 0.2 and 0.3 are the same share of right answers.
-    frame["score"] = numbers(frame, "accuracy", _WHAT, share, 0, 1).round(12)
+    frame["score"] = numbers(frame, "accuracy", _WHAT, share, 0, 1)
     frame["n_items"] = numbers(frame, "n_items", _WHAT, "a whole number of 1 or more, or empty", 1)
     frame = frame.loc[frame["score"].notna()]
     if frame.empty:
         return empty_scores()
-    frame = pd.concat([frame, _pool(frame)], ignore_index=True)
+    # Given ones are rounded as pooled ones are: 0.1 + 0.2 and 0.3 are the same share of right answers.
+    frame = pd.concat([frame.assign(score=frame["score"].round(12)), _pool(frame)], ignore_index=True)
     sized = frame.loc[frame["n_items"].notna()]
     counts = sized.groupby(_KEY)["n_items"].max().astype(int).reset_index()
     table = frame[["model", *_KEY, "score"]].assign(sd=0.0)
