@@ -3,7 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
+<<<<<<< HEAD
 .PHONY: demo test test-core test-scoring test-slow check format bench docs clean
+=======
+.PHONY: demo test test-slow check format bench bench-gpu docs clean
+>>>>>>> f1776ce (Benchmarks of scoring on both shapes and on a GPU, with a checklist for the first one; models are tried with text; docs of what is refused, of devices and of checks)
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -54,6 +58,10 @@ format: .venv/.installed
 bench: .venv/.installed
 	$(PY) $(INSTALL) '.[test,bench]'
 	$(PY) -m tests.benchmarks
+
+# Scoring on a GPU beside lm-evaluation-harness, under six minutes on one H200; BENCH_GPU=--tiny tries it on a CPU.
+bench-gpu: .venv/.installed
+	$(PY) -m tests.benchmarks.gpu $(BENCH_GPU)
 
 # API pages from the docstrings, into build/api.
 docs: .venv/.installed

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from maskedadv.errors import UnusableModel
@@ -18,6 +19,10 @@ from maskedadv.scoring.models.encode import Codec
 
 _CHUNK = 1 << 24  # weights of the head that are turned to float32 at once
 _CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "n_ctx")
+_TEXTS = (
+    "Question: Which river flows through the old town of Prague, and where does it end? Answer: Vltava, in",
+    "In the year 1905 two brothers from a small village wrote seven letters to their aunt about bread, salt",
+)
 _PROBE = 24  # tokens of the rows that show whether a model looks to the right
 _ROUNDING = 1e-4  # of the logits' standard deviation, that may come of summing in another order
 _ROUNDING_HALF = 3e-2
@@ -130,13 +135,13 @@ def looks_right(loaded: Loaded) -> bool:
     gives a token at the right the weight 0, so that the same sums come out; what rounding leaves (experts get
     other batches) is far below what a token does. The last row ends in zeros, as padding does.
     """
-    rng = np.random.default_rng(0)
-    first, second = rng.integers(loaded.vocabulary // 4, loaded.vocabulary, (2, _PROBE))
-    places = (1, 2, _PROBE // 3, _PROBE // 2, _PROBE - 1)
+    first, second = _probe(loaded)
+    length = len(first)
+    places = sorted({1, 2, length // 3, length // 2, length - 1} - {0})
     rows = [first, *(np.concatenate([first[:p], second[p:]]) for p in places), np.copy(first)]
-    rows[-1][_PROBE // 2 :] = 0
+    rows[-1][length // 2 :] = 0
     ids = torch.from_numpy(np.stack(rows)).to(loaded.device)
-    limits = torch.tensor([_PROBE, *places, _PROBE // 2])[:, None]
+    limits = torch.tensor([length, *places, length // 2])[:, None]
     looked = torch.tensor(sorted({0, *(p - 1 for p in places), *(p // 2 for p in places)}))
     loaded.head.positions = looked.expand(len(ids), -1)
     with torch.inference_mode():
@@ -145,6 +150,16 @@ def looks_right(loaded: Loaded) -> bool:
     spread = logprobs[0].std(-1).cpu()
     most = _ROUNDING if loaded.model.dtype == torch.float32 else _ROUNDING_HALF
     return bool((moved[1:] > most * spread)[looked < limits[1:]].any())
+
+
+def _probe(loaded: Loaded) -> NDArray[np.int64]:
+    """Two rows of tokens that differ: text, since other tokens may stand for pictures; else any."""
+    length = min(_PROBE, loaded.context or _PROBE)
+    text = [row[:length] for row in loaded.codec.encode(_TEXTS)]
+    if {len(row) for row in text} == {length} and max(map(max, text)) < loaded.vocabulary:
+        return np.array(text, dtype=np.int64)
+    rng = np.random.default_rng(0)
+    return rng.integers(loaded.vocabulary // 4, loaded.vocabulary, (2, length))
 
 
 def _breaks(config: Any) -> tuple[int, ...]:

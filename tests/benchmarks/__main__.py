@@ -15,7 +15,7 @@ BENCHMARKS = {
     "end_to_end": "End to end, 80 models × 13 locales × (2,058 + 500) items",
     "nuts": "NUTS: effective draws of the knowledge gap a second, beside NumPyro and the joint program",
     "floor": "The guessing floor: maximum likelihood and NUTS, beside SciPy and NumPyro",
-    "scoring": "Scoring: a model of 100 million parameters on the CPU, beside lm-evaluation-harness",
+    "scoring": "Scoring: models of 100 million parameters on the CPU, beside lm-evaluation-harness",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from maskedadv.errors import UnusableModel
-from maskedadv.scoring.models.encode import Codec
+from maskedadv.scoring.models.encode import Codec, codec_of
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -92,3 +93,22 @@ def test_the_same_model_with_a_causal_mask_is_not() -> None:
 )
 def test_causal_models_are_taken(kind: str, options: dict[str, Any], dtype: Any) -> None:
     prepare(build(kind, options).to(dtype), NO_CODEC)
+
+
+@pytest.mark.parametrize("context", [2, 3, 8, 23])
+def test_a_short_context_is_enough(context: int) -> None:
+    positions = {"vocab_size": 97, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": max(context, 3)}
+    prepare(build("GPT2Config", positions), NO_CODEC)
+    with pytest.raises(UnusableModel, match="looks to the right"):
+        prepare(build("BertConfig", {**BERT, "max_position_embeddings": max(context, 3)}), NO_CODEC)
+
+
+def test_text_is_tried_where_there_is_a_tokenizer(tiny_model: Path) -> None:
+    """Tokens that are no text may stand for pictures, which a model then misses."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny_model)
+    codec = codec_of(transformers.AutoTokenizer.from_pretrained(tiny_model))
+    seen: list[Any] = []
+    forward = model.forward
+    model.forward = lambda **kw: seen.append(kw["input_ids"]) or forward(**kw)
+    prepare(model, codec)
+    assert codec.decode([seen[-1][0].tolist()])[0].startswith("Question: Which river")
