@@ -138,8 +138,8 @@ def _alt(fit: Fit) -> str:
     means = {str(g): float(np.nanmean(v)) for g, v in _by_gap(fit).items() if np.isfinite(v).any()}
     words = ", ".join(f"{g.replace('_', ' ')} {signed(v)}" for g, v in means.items())
     return (
-        f"Three heat maps of {cube.sizes['model']} models by {cube.sizes['locale']} locales. Means over all "
-        f"cells: {words}."
+        f"A heat map for each gap, of {cube.sizes['model']} models by {cube.sizes['locale']} locales. "
+        f"Means over all cells: {words}."
     )
 
 
