@@ -18,6 +18,14 @@ from maskedadv.summaries import Joint
 from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE, gap_titles
 from maskedadv.words.numbers import chance, interval_text, level_text, percent, plural
 
+HEADLINE = (
+    "Every model by itself, on the items that it answered in both languages (paired): plain gaps lean on "
+    "what these models share."
+)
+"""Stands under an answer that speaks of paired gaps."""
+PLAIN = "Plain gaps, as the papers define them."
+"""Opens the captions of exhibits that stay plain beside such an answer."""
+
 NAMES = gap_titles()
 ASKS = {gap.name: gap.short for gap in GAP_TABLE}
 
@@ -44,7 +52,7 @@ class Answer:
 
 
 def not_surviving(fit: Fit) -> dict[str, list[str]]:
-    """By locale, the variants under which a clear knowledge gap is no longer clear on the same side."""
+    """By locale, the variants under which the headline's clear knowledge gap is no longer as clear."""
     if len(fit.variants) < 2:
         return {}
     means = summaries.variant_means(fit)
@@ -52,8 +60,8 @@ def not_surviving(fit: Fit) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for locale, own in means.groupby("locale", sort=False):
         sides = {str(row["variant"]): side(row) for row in own.to_dict(orient="records")}
-        plain = sides.get("plain", 0)
-        lost = [name for name, other in sides.items() if plain and other != plain]
+        first = sides.get(fit.headline, 0)
+        lost = [name for name, other in sides.items() if first and other != first]
         if lost:
             out[str(locale)] = lost
     return out
@@ -79,7 +87,7 @@ def by_locale(
     fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str, fragile: Mapping[str, list[str]]
 ) -> list[Answer]:
     """An answer for every locale, in the order of the result."""
-    means, shares = summaries.locale_means(joint), summaries.sign_shares(fit)
+    means, shares = summaries.locale_means(joint), summaries.sign_shares(fit, fit.headline)
     out = []
     for k, locale in enumerate(joint.locales):
         rows = _rows(means[means["locale"] == locale])
@@ -105,7 +113,7 @@ def _unlike(known: NDArray[np.bool_]) -> str:
 
 def share_sentence(fit: Fit) -> str:
     """How many of all cells are positive, and within what bounds the true share lies; '' for one cell."""
-    rows = summaries.sign_shares(fit).tail(len(GAPS)).to_dict(orient="records")
+    rows = summaries.sign_shares(fit, fit.headline).tail(len(GAPS)).to_dict(orient="records")
     last = next(r for r in rows if r["gap"] == KNOWLEDGE)
     if last["known"] < 2:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -186,15 +186,18 @@ def _content(
             {
                 "name": e.name,
                 "title": e.title,
-                "caption": e.caption,
+                "caption": f"{answers.PLAIN} {e.caption}" if _of_plain_gaps(fit, e) else e.caption,
                 "folded": e.folded,
                 "svg": inline_svg(drawn[e.name], f"f{k}", f"{e.title}. {e.alt}") if e.name in drawn else "",
                 "tables": [(name, display(frame)) for name, frame in e.tables.items()],
             }
         )
     fragile = answers.not_surviving(fit)
-    one_by_one = answers.by_locale(fit, source.joint, source.locales, source.pivot, fragile)
-    lead = answers.overall(source.joint, source.pivot, fragile) or one_by_one[0]
+    first = Joint.of(fit, fit.headline)
+    one_by_one = answers.by_locale(fit, first, source.locales, source.pivot, fragile)
+    lead = answers.overall(first, source.pivot, fragile) or one_by_one[0]
+    if fit.headline != "plain":
+        lead = replace(lead, note=f"{answers.HEADLINE} {lead.note}")
     blocks = fit.info.blocks
     return {
         "title": title,
@@ -215,6 +218,14 @@ def _content(
         "methods": methods.methods(fit),
         "bibtex": methods.bibtex(fit),
     }
+
+
+def _of_plain_gaps(fit: Fit, exhibit: Exhibit) -> bool:
+    """Whether an exhibit of the papers shows plain gaps on a page that speaks of others first."""
+    if fit.headline == "plain" or any("variant" in t for t in exhibit.tables.values()):
+        return False
+    own = exhibit.name == "masked-advantage" or exhibit.name.startswith("models-")
+    return own or any({"gap", "estimate"} <= set(t) for t in exhibit.tables.values())
 
 
 def _summary(fit: Fit, report: Report) -> str:

@@ -15,7 +15,7 @@ from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAPS
 
 
-def sign_shares(fit: Fit) -> pd.DataFrame:
+def sign_shares(fit: Fit, variant: str = "plain") -> pd.DataFrame:
     """How many gaps are positive, and how many clearly so, by locale and over all.
 
     A cell counts as positive when its estimate is above zero, and as clearly positive (negative) when its
@@ -28,7 +28,7 @@ def sign_shares(fit: Fit) -> pd.DataFrame:
     DataFrame: locale, gap, known, positive, share_positive, clearly_positive, share_clearly_positive,
     clearly_negative, share_clearly_negative, share_lower, share_upper. Shares are NaN where nothing is known.
     """
-    return _shares(fit.cube.sel(variant="plain"), fit.settings.level)
+    return _shares(fit.cube.sel(variant=variant), fit.settings.level)
 
 
 def variant_shares(fit: Fit) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from maskedadv.reports.figures.advantage import make_advantage, masked_advantage
 from maskedadv.reports.figures.checks import diagnostics, make_convergence, make_predictive, predictive_checks
 from maskedadv.reports.figures.forests import forest, make_locale_means, make_model_means, make_models
 from maskedadv.reports.figures.heatmap import gap_heatmap, make_heatmap
+from maskedadv.reports.figures.relatives import make_relatives, relatives_matrix
 from maskedadv.reports.figures.resources import make_resources, resource_trend
 from maskedadv.reports.figures.scale import make_sizes, scale_curves
 from maskedadv.reports.figures.wright import make_wright, wright_map
@@ -28,6 +29,7 @@ __all__ = [
     "gap_heatmap",
     "masked_advantage",
     "predictive_checks",
+    "relatives_matrix",
     "resource_trend",
     "scale_curves",
     "wright_map",
@@ -38,6 +40,7 @@ EXHIBITS: Sequence[tuple[str, Make]] = (
     ("The masked advantage", make_advantage),
     ("Every model in every locale", make_heatmap),
     ("The gap under other assumptions", variants.make_variants),
+    ("Do the models answer independently?", make_relatives),
     ("Gaps by model", make_model_means),
     ("Models one by one", make_models),
     ("Resource level", make_resources),
