@@ -92,9 +92,10 @@ def by_procedure() -> Iterator[Labelled]:
 
 
 def from_templates() -> Iterator[Labelled]:
-    """Every template twice, with different letters."""
+    """Every template with letters twice, with different ones."""
     for i, row in enumerate(_rows("templates.tsv")):
-        for option in (i % 4, (i + 2 + i // 8) % 4 if (i // 8) % 4 != 2 else (i + 1) % 4):
+        second = (i + 2 + i // 8) % 4 if (i // 8) % 4 != 2 else (i + 1) % 4
+        for option in (i % 4, second) if "{" in row["text"] else (i % 4,):
             text = row["text"].format(**_letters(option))
             stated = None if row["style"] in EMPTY else option
             yield Labelled(row["language"], row["style"], text, stated)
