@@ -24,11 +24,36 @@ def global_mmlu_lite() -> pd.DataFrame:
     -----
     The systems are Qwen2.5-32B-Instruct and one fine-tune of it (s1.1-32B) at five budgets of reasoning
     tokens: one family, not six independent models. The set's CS label means culturally sensitive, mostly
-    Western, so its culture-specific items are not the locales' own culture.
+    Western, so its culture-specific items are not the locales' own culture. The written answers were read by
+    an older, weaker rule: read again, 2.4 points more of the English answers are right and 0.2 to 1.3 points
+    more of those in other languages. So what English gains over the locale's language is understated here.
     """
     frame = pd.read_parquet(DATA / "global_mmlu_lite_outcomes.parquet")
     ids = ["model", "subset", "language", "item"]
     return frame.astype(dict.fromkeys(ids, "str") | {"correct": "int64"}).assign(n_options=4)
+
+
+def truthfulqa_multi() -> pd.DataFrame:
+    """Right/wrong outcomes of fifteen models of three families on TruthfulQA in five languages.
+
+    Derived from the logs of hitz-zentroa/truthfulqa-multi (Apache-2.0); Calvo Figueras et al. 2025, arXiv
+    2502.09387.
+
+    Returns
+    -------
+    DataFrame of 60,458 rows: model (Gemma 2, Llama 3 and 3.1, Mistral 7B; base and instruction-tuned), subset
+    (CA: 288 universal questions, CS: 529 that depend on place, mostly American), language (ca en es eu gl),
+    item, correct (0, 1).
+
+    Notes
+    -----
+    The models wrote their answers freely; `correct` is the logged `bleu_acc`: whether an answer is nearer
+    to a true reference than to a false one. There are no options, so no guessing floor.
+    Mistral-7B-Instruct-v0.2 lacks one language. The local questions are about the United States for the most
+    part: they are not the locales' own knowledge.
+    """
+    frame = pd.read_parquet(DATA / "truthfulqa_multi_outcomes.parquet")
+    return frame.astype(dict.fromkeys(["model", "subset", "language", "item"], "str") | {"correct": "int64"})
 
 
 def bertaqa() -> pd.DataFrame:
