@@ -101,10 +101,16 @@ def words_of(language: str) -> Words:
         if key == "letters":
             return tuple(map(tuple, own.get(key, [])))
         shared = [] if key in _OWN_ONLY and own else english.get(key, [])
-        plain = (without_markdown(normalise(p)) for p in [*own.get(key, []), *shared])
+        plain = (_plain(p) for p in [*own.get(key, []), *shared])
         return tuple(dict.fromkeys(plain))
 
     return Words(**{field.name: merged(field.name) for field in fields(Words)})
+
+
+def _plain(phrase: str) -> str:
+    """A phrase as answers hold it once they are normalised; the star for an ending stays."""
+    bare = phrase.strip("*")
+    return phrase.replace(bare, without_markdown(normalise(bare)))
 
 
 def any_of(phrases: Iterable[str], *, glued: bool = False) -> str:

@@ -13,6 +13,7 @@ _ONE_SIGN = re.compile(
     rf"(?<![\w*]){_EMPHASIS}[(\[]?(?P<sign>[^\W_])[)\]]?(?P<mark>[.:)]?){_EMPHASIS}(?![\w*])"
 )
 _BULLET = re.compile(r"^([ \t]*)\*(?=[ \t])", re.MULTILINE)
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _STARS = re.compile(r"\*+|`+|~~|(?<![^\W_])_+|_+(?![^\W_])")
 
 
@@ -24,7 +25,8 @@ def normalise(text: str) -> str:
 
 
 def without_markdown(text: str) -> str:
-    """The normalised text without emphasis; one emphasised sign is put into brackets."""
+    """The text without emphasis and without what is struck out; one emphasised sign is put into brackets."""
+    text = _STRUCK.sub(" ", text)
     text = _BULLET.sub(r"\1-", text)
     text = _ONE_SIGN.sub(lambda m: f"{m['sign']}{m['mark']}" if m["mark"] else f"({m['sign']})", text)
     return _STARS.sub("", text)

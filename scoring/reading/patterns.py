@@ -25,7 +25,7 @@ COLONS = r":=՝፦፡჻"
 AROUND = rf"""(?:[\s{COLONS}\-–—→⇒➡=>~"'“”«»‘’„(\[{{<$|#•·✓✔✅☑👉【「『《〈،؛]|\\[a-z]+\{{|\\[(\[])"""
 ARTICLE = r"(?-i:(?:the|la|el|le|lo|il|a|o|die|das|den|de|het|το|την|τη|η|ο|ang|ny)\s{1,2})?"
 QUOTED = r"""[\s("'“«\[{$]"""
-CLOSING = r"""[\s~"'“”«»‘’)\]}>$#|.,:;!。、，．】」』》〉،؛۔।။។።\\✓✔✅☑]"""
+CLOSING = r"""[\s~"'“”«»‘’)\]}<>$#|.,:;!。、，．】」』》〉،؛۔।။។።\\✓✔✅☑]"""
 LIST_MARK = r"""(?:[ \t]?["'”’)\]}$]{0,3}[ \t]?[.):、．][.)"'”’\]}$]*|["'”’)\]}$]{1,3}(?=[ \t]|$))"""
 FLAGS = re.IGNORECASE | re.MULTILINE
 
@@ -38,6 +38,7 @@ class Patterns:
     glued: bool
     words: frozenset[str]
     because: re.Pattern[str]
+    reason: re.Pattern[str]
     after: re.Pattern[str]
     closes: re.Pattern[str]
     cue: re.Pattern[str]
@@ -63,6 +64,10 @@ class Patterns:
     supposed: re.Pattern[str]
     supposed_after: re.Pattern[str]
     so: re.Pattern[str]
+    turn: re.Pattern[str]
+
+
+_ALSO_OTHERWISE = ("as", "is", "which", "for")  # words that begin a reason among other things
 
 
 @lru_cache(maxsize=256)
@@ -90,15 +95,21 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
     if w.glued:
         apart = rf"(?:(?-i:(?<![{LATIN}'+.])(?=[A-Z]))|{apart})"
     bridge = rf"(?:(?-i:[{WORD}']){{1,14}}[\s]{{1,3}}){{0,3}}?" + (r"[^\WA-Za-z]{0,8}?" if w.glued else "")
+    short = r"[^\WA-Za-z]{0,3}" if w.glued else ""
+    long_reasons = tuple(x for x in w.because if len(x) > 4)
+    reasons = tuple(x for x in w.because if x not in _ALSO_OTHERWISE)
     denied = tuple(x for x in w.denied if x not in w.not_)  # "B is not A" denies A
     return Patterns(
         index=index | digits,
         glued=w.glued,
         words=frozenset(x.upper() for x in w.words),
         because=re.compile(rf"[ \t]*(?:{any_(w.because)})", FLAGS),
+        reason=re.compile(any_(reasons), FLAGS),
         after=re.compile(rf"[ \t]*(?:{any_(w.after)})", FLAGS),
         closes=re.compile(
-            rf"{end_of_letter}{CLOSING}*(?:\n|$|\)|(?:{any_(w.after, w.correct)}))", re.IGNORECASE
+            rf"{end_of_letter}{CLOSING}*(?:\n|$|\)|(?<=[,;])|(?:{any_(w.after, w.correct)})"
+            rf"|(?:(?:{any_(w.and_)})\s)?(?:{any_(w.not_, w.but)}))",
+            re.IGNORECASE,
         ),
         cue=re.compile(
             rf"(?P<cue>{answers})(?P<is>{copula})?(?P<between>[】」』》)\]}}\"']{{0,2}}{AROUND}{{0,40}}){ARTICLE}{option}"
@@ -109,12 +120,18 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             rf"\\f?boxed\{{{AROUND}{{0,40}}{option}(?P<letter>{plain}|(?:{'|'.join(digits)})(?=\}}))", FLAGS
         ),
         correct=re.compile(
-            rf"{WORD_STARTS}{letter}{end_of_letter}[\s\"'”’)\]}}$.,]{{0,6}}(?P<verdict>{any_(w.correct)})",
+            rf"{apart}(?P<noun>(?:{any_(w.option)}){AROUND}{{0,6}})?"
+            rf"(?P<letter>{plain}|(?(noun)(?:{'|'.join(digits)})(?!\d)|(?!))){end_of_letter}"
+            rf"[\s\"'”’)\]}}$.,]{{0,6}}(?P<verdict>{any_(w.correct)})",
             FLAGS,
         ),
         chosen=re.compile(rf"(?P<verb>{any_(w.choose)}){AROUND}{{0,12}}{ARTICLE}{option}{either}", FLAGS),
         lone=re.compile(rf"^{beside}{option}{either}{end_of_letter}(?:(?!\n){CLOSING})*$", FLAGS),
-        opening=re.compile(rf"^{beside}{option}{either}(?P<mark>{LIST_MARK}|(?=[ \t]*[(\-–—]))", FLAGS),
+        opening=re.compile(
+            rf"^{beside}{option}{either}"
+            rf"(?P<mark>{LIST_MARK}|(?=[ \t]*[(\-–—]|,?[ \t]+(?:{any_(long_reasons)})))",
+            FLAGS,
+        ),
         own_label=re.compile(
             rf"^(?!\n){AROUND}{{0,8}}(?P<label>[^\W\d_][^\n{COLONS}.,;!?]{{0,48}})[ \t]?[{COLONS}–—-]"
             rf"(?:(?!\n){AROUND}){{0,12}}{letter}(?:(?!\n){CLOSING})*(?=$|(?<=[.)])[ \t])",
@@ -123,7 +140,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         letter=re.compile(rf"{apart}{letter}", FLAGS),
         marked=re.compile(rf"{WORD_STARTS}[\[(「『\"“«]{letter}[\])」』\"”»]", FLAGS),
         named_before=re.compile(
-            rf"(?:(?P<option>{any_(w.option)})|(?P<is>{any_(w.is_, w.but)})){AROUND}{{0,6}}\Z", FLAGS
+            rf"(?:(?P<option>{any_(w.option)})|(?P<is>{any_(w.is_, w.but)})){AROUND}{{0,6}}{ARTICLE}\Z", FLAGS
         ),
         turned=re.compile(
             rf"(?:{plain}){end_of_letter}[\s\"')]{{0,3}}(?:{any_(denied)})[\s,،、，;]{{0,3}}\Z", FLAGS
@@ -137,7 +154,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         ),
         denial=re.compile(rf"(?:{any_(w.not_, w.denied, w.wrong)}|[✗✘❌✖])", FLAGS),
         second=re.compile(
-            rf"{CLOSING}{{0,8}}?(?:[,/&+、]|(?:{any_(w.and_)}))[\s(]*{option}{letter}{WORD_ENDS}",
+            rf"{CLOSING}{{0,8}}?(?:[,/&+、]|(?:{any_(w.and_)})(?:\s(?:{any_(w.if_)}))?)[\s(]*{option}{letter}{WORD_ENDS}",
             re.IGNORECASE,
         ),
         not_before=re.compile(
@@ -149,7 +166,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         ),
         not_after=re.compile(
             rf"{end_of_letter}[\s\"'”’)\]}}$:–—-]{{0,6}}{bridge}"
-            rf"(?:{any_(denied, w.wrong)}|(?:{any_(w.not_)})(?!{QUOTED}{{0,4}}{option}(?:{plain})))",
+            rf"(?:{any_(denied, w.wrong)}|(?:{any_(w.not_)})(?!{short}{QUOTED}{{0,4}}{option}(?:{plain})))",
             FLAGS,
         ),
         wrong=re.compile(rf"{any_(w.wrong)}|[✗✘❌✖]", FLAGS),
@@ -160,6 +177,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
             FLAGS,
         ),
         so=re.compile(any_(w.so), FLAGS),
+        turn=re.compile(rf";|(?:{any_(w.so, w.but)})", FLAGS),
     )
 
 

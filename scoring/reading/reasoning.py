@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 _NAME = (
     r"(?:\w{1,16}[:_ ▁-])?(?:think|thinking|thoughts?|thought_process|reason|reasoning|reflection|scratchpad"
-    r"|analysis|cot|antthinking|inner_monologue)"
+    r"|analysis|cot|antthinking|inner_monologue|rationale|deliberation)"
 )
 # Opening marks and the closing ones that end them; written by the chat templates of reasoning models:
 # <think>, [THINK], ◁think▷, <seed:think>, <|START_THINKING|>, <|begin_of_thought|>, <unused94>thought, ...
 _CLOSING = re.compile(
-    rf"""<\s*/\s*{_NAME}\s*>|\[\s*/\s*{_NAME}\s*\]|◁\s*/\s*{_NAME}\s*▷|<\|\s*/\s*{_NAME}\s*\|>
-    |\{{\s*/\s*{_NAME}\s*\}}|<[|｜](?:end|END)(?:_of)?_{_NAME}[|｜]>|<[|｜]{_NAME}_end[|｜]>
+    rf"""<\s*/\s*{_NAME}\s*>|\[\s*(?:/|end\s)\s*{_NAME}\s*\]|◁\s*/\s*{_NAME}\s*▷|<\|\s*/\s*{_NAME}\s*\|>
+    |\{{\s*/\s*{_NAME}\s*\}}|<[|｜](?:end|END)(?:[_▁ ]of)?[_▁ ]{_NAME}[|｜]>|<[|｜]{_NAME}_end[|｜]>
     |<[|｜](?:begin|START)(?:_of)?_(?:solution|response|answer)[|｜]>
     |<unused95>|<channel\|>|\.\.\.done\ thinking\.
     |<\|im_start\|>\s*answer\b|<\|channel\|>\s*final\b(?:\s*<\|message\|>)?
@@ -21,8 +21,8 @@ _CLOSING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPENING = re.compile(
-    rf"""<\s*{_NAME}(?:\s[^<>]{{0,80}})?>|\[\s*{_NAME}\s*\]|◁\s*{_NAME}\s*▷|<\|\s*{_NAME}\s*\|>|\{{\s*{_NAME}\s*\}}
-    |<[|｜](?:begin|START)(?:_of)?_{_NAME}[|｜]>|<[|｜]{_NAME}_(?:start|begin)[|｜]>
+    rf"""<\s*{_NAME}(?:\s[^<>]{{0,80}})?>|\[\s*(?:(?:begin|start)\s)?{_NAME}\s*\]|◁\s*{_NAME}\s*▷|<\|\s*{_NAME}\s*\|>|\{{\s*{_NAME}\s*\}}
+    |<[|｜](?:begin|START)(?:[_▁ ]of)?[_▁ ]{_NAME}[|｜]>|<[|｜]{_NAME}_(?:start|begin)[|｜]>
     |<unused94>|<\|channel>\s*thought|\A\s*thinking\.\.\.(?=\s)|<\|im_start\|>\s*think\b
     |<\|channel\|>\s*(?:analysis|commentary)\b|\A\s*analysis(?=[A-Z])|\A\s*Here\ is\ my\ thought\ process:
     |<details\s+type=["']reasoning["'][^<>]{{0,80}}>""",

@@ -38,7 +38,7 @@ def denied_after(after: str, p: Patterns) -> bool:
     match = p.not_after.match(after)
     if match is None:
         return False
-    reason = p.because.search(after, 0, match.end())
+    reason = p.reason.search(after, 0, match.end())
     return reason is None
 
 
@@ -93,6 +93,6 @@ def _asked(after: str) -> bool:
 def _supposed(before: str, p: Patterns) -> bool:
     """A supposition that no conclusion has ended: "if p holds, q holds, so the answer is B" states B."""
     concluded = 0
-    for match in p.so.finditer(before):
+    for match in p.turn.finditer(before):
         concluded = match.end()
     return p.supposed.search(before, concluded) is not None

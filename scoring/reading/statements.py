@@ -12,7 +12,7 @@ from maskedadv.scoring.reading.patterns import Patterns
 EXPLICIT, WEAK, NAMED = 3, 2, 1
 _MOST = 400  # letters in prose that are looked at, counted from the end
 _INITIAL = re.compile(r"(?:^|[\s(])([A-ZÀ-ÞА-Я][^\W\d_]+|[A-ZÀ-ÞА-Я]\.)\s\Z")
-_LIST_FORM = re.compile(r"[ \t]?[.):][)\"']?[ \t]+[^\W_]")
+_LIST_FORM = re.compile(r"[ \t]?[.):][)\"']?[ \t]+[^\W_](?!\.)")
 _ENDS = re.compile(r"[\s\"'”’)\]}$]{0,4}(?:[.,;!。،؛。।۔።]|\n|$)")
 
 

@@ -24,8 +24,8 @@ def test_what_is_read_is_right_and_little_is_left_unread() -> None:
 def test_answers_that_were_held_out_of_all_tuning() -> None:
     """Lower bounds a little under what was found: 160 answers, so one is 0.6 points."""
     found = measure(held_out())
-    assert found.precision >= 0.98
-    assert found.coverage >= 0.92
+    assert found.precision >= 0.99
+    assert found.coverage >= 0.96
 
 
 def test_the_page_holds_these_figures() -> None:
