@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from maskedadv.scoring.endpoints.trouble import BAD_RESPONSE, Trouble, error_inside, refusal
 
 _MOST_TOKENS = 1 << 31  # more were not used for one question
+# Why a model stopped, in the words of servers, and in those of OpenAI.
+_FINISH = {
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "incomplete"), "length"),
+    **dict.fromkeys(("safety", "sensitive", "refusal", "prohibited_content", "recitation"), "content_filter"),
+}
+_FAILED = {"error", "network_error", "insufficient_system_resource", "abort"}
 
 
 @dataclass(frozen=True)
@@ -69,12 +77,16 @@ def read_reply(content: bytes) -> Reply:
         message = {"content": choice.get("text")}
     if not isinstance(message, dict):
         raise Trouble(BAD_RESPONSE, f"the message is no object in {text[:200]!r}", paid=True)
+    finish = str(choice.get("finish_reason") or "").lower()
+    if finish in _FAILED:
+        raise Trouble(BAD_RESPONSE, f"the answer ended with {finish}", paid=True)
+    finish = _FINISH.get(finish, finish)
     said, refused = _text(message.get("content"))
     refused = str(message.get("refusal") or refused or "")
     read, written = _usage(record.get("usage"))
     return Reply(
         clean_text(said),
-        str(choice.get("finish_reason") or ""),
+        finish,
         clean_text(refused) or None,
         choices,
         read,
@@ -117,12 +129,7 @@ def _join_stream(text: str) -> Any:
     """One response out of the events of a stream."""
     joined, chat = _Joined(), False
     whole: dict[str, Any] = {}
-    for event in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
-        lines = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
-        data = "\n".join(lines)
-        if not data.strip() or data.strip() == "[DONE]":
-            continue
-        piece = json.loads(data, object_pairs_hook=_object)
+    for piece in _events(text):
         if not isinstance(piece, dict) or error_inside(piece) is not None:
             return piece
         whole |= {k: v for k, v in piece.items() if k != "choices" and v is not None}
@@ -138,6 +145,27 @@ def _join_stream(text: str) -> Any:
         {"message": {"content": said, "refusal": "".join(joined.refusal) or None}} if chat else {"text": said}
     )
     return {**whole, "choices": [{**joined.choice, **shape}]}
+
+
+def _events(text: str) -> Iterator[Any]:
+    """What the data lines of a stream hold; some servers leave out the empty line between two events."""
+    data = ""
+    for line in re.split(r"\r\n|\n|\r", text):  # not at U+2028, which JSON may hold
+        if not line.startswith("data:"):
+            continue
+        data += line[5:].strip()
+        if not data or data == "[DONE]":
+            data = ""
+            continue
+        try:
+            piece = json.loads(data, object_pairs_hook=_object)
+        except ValueError:  # goes on in the next line
+            data += "\n"
+            continue
+        data = ""
+        yield piece
+    if data:
+        raise ValueError("the stream ends within an event")
 
 
 def _add(joined: _Joined, choice: dict[str, Any]) -> bool:

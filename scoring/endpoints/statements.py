@@ -69,7 +69,8 @@ def _chosen(text: str, rendered: Rendered) -> int | None:
 
 def _stated(reply: Reply, settings: ApiSettings, item: Item, rendered: Rendered) -> Answer:
     """The option that a written answer states; of a completion only the first line is one."""
-    text, ended = reply.text, reply.finish != "length"
+    full = reply.written is not None and reply.written >= settings.max_answer_tokens
+    text, ended = reply.text, reply.finish != "length" and (reply.finish == "stop" or not full)
     if settings.endpoint == "completions":
         text, more, _ = reply.text.partition(STOP)
         ended = ended or bool(more)

@@ -31,7 +31,7 @@ from maskedadv.scoring.endpoints.trouble import (
 _MOST_BYTES = 64 << 20  # of a response; log-probabilities of a long prompt have some ten
 _SHOWN = 5  # different things that an endpoint says are shown
 _TRIES = 10  # tries without an answer, and none ever: nobody is there
-_FEW = 2  # ... to so many questions
+_FEW = 3  # ... to so many questions
 _LOST = 30  # questions in a row without an answer, after others had one
 _LONGEST_WAIT = 60.0  # seconds between tries, where the endpoint asks for no other time
 _LONGEST_PAUSE = 900.0

@@ -20,6 +20,7 @@ NO_LOGPROBS = "no_logprobs_given"
 NOT_IN_TOP = "option_not_in_top"
 NOT_FINITE = "not_finite"
 THINKS_FIRST = "thinks_first"
+_BYTE = re.compile("<0x([0-7][0-9A-F])>")  # SentencePiece's own for a byte, here of an ASCII letter
 NUMBERED = re.compile(r"token_id:\d+$")
 _NONE = (
     -100.0
@@ -152,6 +153,7 @@ def _printed(entries: Sequence[Entry]) -> list[tuple[str, float]]:
         tokens = [_from_byte_letters(t) for t in tokens]
     elif any(t.startswith("▁") for t in tokens):
         tokens = [t.replace("▁", " ") for t in tokens]
+    tokens = [bytes([int(m[1], 16)]).decode("latin-1") if (m := _BYTE.fullmatch(t)) else t for t in tokens]
     return [(token, entry.logprob) for token, entry in zip(tokens, entries, strict=True)]
 
 

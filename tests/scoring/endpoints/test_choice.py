@@ -169,6 +169,15 @@ def test_of_a_base_model_only_the_first_line_counts(
     assert server.requests[0][1]["stop"] == ["\n"]
 
 
+def test_an_answer_as_long_as_it_may_be_is_cut_off_whether_that_is_said_or_not() -> None:
+    long = "Let us look at the options. At first sight the answer is A, but then the second"
+    for finish, tokens, reason in ((None, 512, "answer_cut_off"), ("stop", 512, ""), (None, 100, "")):
+        content = {**chat(long, finish), "usage": {"prompt_tokens": 9, "completion_tokens": tokens}}
+        with serve(lambda _p, _b, c=content: (200, c, {})) as server:
+            answer = ask_one(connect(ApiSettings("m", server.url)), *question())
+        assert (answer.reason == "answer_cut_off") == (reason == "answer_cut_off")
+
+
 def test_a_chat_has_no_stop_sequence_and_an_endpoint_may_take_none() -> None:
     with serve(lambda _p, _b: (200, chat(), {})) as server:
         ask_one(connect(ApiSettings("m", server.url)), *question())

@@ -79,7 +79,7 @@ def events(pieces: list[Any], end: str = "\n\n") -> bytes:
     return (": comment" + end + "".join(lines)).encode()
 
 
-@pytest.mark.parametrize("end", ["\n\n", "\r\n\r\n"])
+@pytest.mark.parametrize("end", ["\n\n", "\r\n\r\n", "\n"])
 def test_a_stream_is_put_together(end: str) -> None:
     deltas: list[dict[str, Any]] = [{"role": "assistant"}, {"content": "The answer "}, {"content": "is B."}]
     pieces: list[Any] = [{"choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas]
@@ -97,6 +97,26 @@ def test_a_stream_of_a_completion_and_one_with_log_probabilities() -> None:
         -1.0,
         -0.5,
     ]
+
+
+def test_a_stream_that_breaks_off_within_an_event_is_no_answer() -> None:
+    whole = events([{"choices": [{"index": 0, "delta": {"content": "B"}}]}] * 2)
+    with pytest.raises(Trouble, match="no JSON"):
+        read_reply(whole[:-9])
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("MAX_TOKENS", "length"), ("model_length", "length"), ("SAFETY", "content_filter"), ("stop", "stop")],
+)
+def test_why_a_model_stopped_in_the_words_of_servers(said: str, meant: str) -> None:
+    assert read_reply(body(chat("B", said))).finish == meant
+
+
+@pytest.mark.parametrize("said", ["error", "insufficient_system_resource", "abort"])
+def test_an_answer_that_failed_on_its_way_is_none(said: str) -> None:
+    with pytest.raises(Trouble, match=said):
+        read_reply(body(chat("The answer is", said)))
 
 
 def test_an_error_in_a_stream_is_an_error() -> None:
@@ -175,6 +195,11 @@ def _byte_letter(b: int) -> str:
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [x for x in range(256) if x not in plain]
     return chr(b) if b in plain else chr(256 + others.index(b))
+
+
+def test_bytes_as_sentencepiece_writes_them() -> None:
+    pairs = [("<0x42>", -0.22), ("<0x41>", -1.8), ("▁C", -4.0), ("D", -5.0)]
+    assert from_top(top(pairs), LETTERS, in_place=False).logprobs == FOUR
 
 
 @pytest.mark.parametrize("in_place", [True, False])
