@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.files.atomic import write_whole
-from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS, gaps_of
+from maskedadv.gaps.contrasts import Uncertainty
+from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS
 
 Array = NDArray[np.float64]
 
@@ -226,43 +227,32 @@ class Posterior:
 
 
 def stack_draws(
-    posteriors: Mapping[str, Posterior], name: str, cube: xr.Dataset, *, linked: bool = False
+    posteriors: Mapping[str, Posterior],
+    name: str,
+    cube: xr.Dataset,
+    transformed: Mapping[str, Uncertainty] | None = None,
 ) -> xr.DataArray:
     """Draws of a gap or of the abilities of all locales, on one model axis; see `Fit.draws`.
 
     Parameters
     ----------
     cube : the result's cube under one variant; gaps without an estimate there have no draws
-    linked : whether CS gaps are to be put on the CA scale, draw by draw
+    transformed : the joint uncertainty of a transformed variant, whose rows are the draws of its gaps
     """
     if name not in (*GAPS, "ability"):
         raise BadSetting(f"draws of {name!r} are not kept together; choose from {', '.join(GAPS)}, ability.")
     parts = []
     for locale, posterior in posteriors.items():
-        if name == "ability":
-            own = posterior.variable("ability")
-        else:
-            own = _gaps(posterior, linked=linked).sel(gap=name, drop=True)
+        own = posterior.variable("ability" if name == "ability" else "contrast")
         own = own.reindex(model=cube["model"].values)
         if name != "ability":
+            if transformed is not None:
+                own = own.transpose("chain", "draw", "gap", "model")
+                own = own.copy(data=transformed[locale].gaps().reshape(own.shape))
             known = cube["estimate"].sel(locale=locale, gap=name, drop=True).notnull()
-            own = own.where(known).transpose(*own.dims)
+            own = own.sel(gap=name, drop=True).where(known).transpose("chain", "draw", "model")
         parts.append(own)
     axis = xr.DataArray(np.array(list(posteriors), dtype=object), dims="locale", name="locale")
     stacked = xr.concat(parts, dim=axis).rename(name)
     stacked.attrs = {"long_name": name, "units": "logit"}
     return stacked
-
-
-def _gaps(posterior: Posterior, *, linked: bool) -> xr.DataArray:
-    """Draws of the gaps; linked ones take CS differences over λ, with every draw's own λ."""
-    gaps = posterior.variable("contrast")
-    if not linked:
-        return gaps
-    spread = posterior.variable("facet_spread").sel(query="pivot", drop=True)
-    ratio = spread.sel(subset="CS", drop=True) / spread.sel(subset="CA", drop=True)
-    ability = posterior.variable("ability").transpose("chain", "draw", "model", "subset", "query").values
-    difference = ability[..., 0] - ability[..., 1]
-    difference[..., 1] /= ratio.transpose("chain", "draw").values[..., None]
-    linked_gaps = gaps.transpose("chain", "draw", "model", "gap").copy(data=gaps_of(difference))
-    return linked_gaps.where(gaps.notnull()).transpose(*gaps.dims)

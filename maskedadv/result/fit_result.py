@@ -249,7 +249,7 @@ class Fit:
             logit, dims (locale, chain, draw, model, subset, query). NaN where a model has no such draws.
             Everything else a posterior holds is in `posteriors[base][locale].tree()`.
         variant
-            A variant that the result holds; linked gaps are linked draw by draw.
+            A variant that the result holds; gaps are transformed (linked) draw by draw.
 
         Raises
         ------
@@ -264,7 +264,13 @@ class Fit:
             )
         own = self._variant(variant)
         base, transformation = VARIANTS[variant]
-        return stack_draws(self.posteriors[base], name, own, linked=transformation == "linked")
+        if base not in self.posteriors:
+            raise BadSetting(
+                f"the variant {variant!r} has no draws; there are of {', '.join(self.posteriors)}."
+            )
+        return stack_draws(
+            self.posteriors[base], name, own, self.uncertainty[variant] if transformation else None
+        )
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the result folder (whole or not at all); see `maskedadv.load`.
