@@ -25,4 +25,4 @@ def test_printed_mappings_are_read(tmp_path, text):
 
 
 def test_there_are_some():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 8
