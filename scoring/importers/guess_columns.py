@@ -43,6 +43,8 @@ class Roles:
         Whether these hold given answers rather than right or wrong.
     pattern
         The column of patterns such as 0110.
+    logprobs
+        Columns of the log-probabilities of right and of wrong options.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -51,9 +53,10 @@ class Roles:
     wide_columns: list[str] = field(default_factory=list)
     wide_given: bool = False
     pattern: str = ""
+    logprobs: tuple[str, ...] = ()
 
     def taken(self) -> set[str]:
-        return {*self.columns.values(), *self.options, *self.wide_columns, self.pattern}
+        return {*self.columns.values(), *self.options, *self.wide_columns, *self.logprobs, self.pattern}
 
 
 def find_roles(sample: pd.DataFrame, *, keyed: bool) -> Roles:
@@ -88,7 +91,9 @@ def find_roles(sample: pd.DataFrame, *, keyed: bool) -> Roles:
         _find_key_and_given(sample, found, roles)
     _find_item(sample, found.get("item", []), roles, keyed=keyed)
     if not {"correct", "p_correct", "given"} & set(roles.columns):
-        _find_spread(sample, roles)
+        _find_logprobs(sample, roles)
+        if not roles.logprobs:
+            _find_spread(sample, roles)
     if "language" not in roles.columns:
         rest = [n for n in sample.columns if n not in roles.taken() and _all(sample[n], is_language)]
         roles.columns |= {"language": rest[0]} if rest else {}
@@ -196,6 +201,20 @@ def _find_item(sample: pd.DataFrame, named: Sequence[str], roles: Roles, *, keye
             roles.columns["item"] = unique[0]
 
 
+def _find_logprobs(sample: pd.DataFrame, roles: Roles) -> None:
+    """Two columns of log-probabilities, whose names say which are the right options'."""
+    lists = [n for n in sample.columns if n not in roles.taken() and _all(sample[n], _is_logprobs)]
+    right = [n for n in lists if re.search(r"true|right|correct|gold", n, re.IGNORECASE)]
+    wrong = [n for n in lists if re.search(r"false|wrong|incorrect|other", n, re.IGNORECASE)]
+    right = [n for n in right if n not in wrong]
+    if len(right) == len(wrong) == 1:
+        roles.logprobs = (right[0], wrong[0])
+
+
+def _is_logprobs(text: str) -> bool:
+    return bool(re.fullmatch(r"\[?\s*-\d+\.\d+(e-?\d+)?(\s*[;,]\s*-\d+\.\d+(e-?\d+)?)*\s*\]?", text.strip()))
+
+
 def _find_spread(sample: pd.DataFrame, roles: Roles) -> None:
     """A column per model, language or item, or one of patterns."""
     rest = [n for n in sample.columns if n not in roles.taken()]
@@ -208,7 +227,8 @@ def _find_spread(sample: pd.DataFrame, roles: Roles) -> None:
         roles.wide_given = bool(roles.wide_columns)
     else:
         roles.wide_columns = [n for n in rest if is_truth(sample[n])]
-    if not roles.wide_columns:
+    if len(roles.wide_columns) < (1 if roles.wide_given else 2):
+        roles.wide_columns, roles.wide_given = [], False
         return
     if "item" in roles.columns and roles.columns["item"] in roles.wide_columns:
         roles.wide_columns.remove(roles.columns["item"])

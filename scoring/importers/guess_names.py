@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from pathlib import Path
+
+from maskedadv.scoring.importers.mapping import read_mapping
 
 # Role -> names in order of preference, in lower case with underscores.
 ROLES: dict[str, tuple[str, ...]] = {
@@ -19,6 +23,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "correct": (
         *("correct", "is_correct", "iscorrect", "right", "acc", "accuracy", "score", "is_right", "result"),
         *(
+            "mc1",
+            "bleu_acc",
             "exact_match",
             "em",
             "grade",
@@ -138,6 +144,20 @@ def is_language(text: str) -> bool:
     """Whether a text is the code of a language, with or without script and region."""
     match = _CODE.fullmatch(text)
     return bool(match) and match is not None and match[1] in CODES
+
+
+@lru_cache(maxsize=1)
+def language_names() -> dict[str, str]:
+    """Names and other codes of languages -> BCP-47 (kazakh, eng_Latn), from the tasks known anyway."""
+    names: dict[str, str] = {}
+    for rule in read_mapping(Path(__file__).with_name("lm_eval_tasks.toml")):
+        names |= rule.languages
+    return {"english": "en", "eng_latn": "en"} | {name.casefold(): code for name, code in names.items()}
+
+
+def as_language(text: str) -> str:
+    """The code of a language from its code or its name; '' for anything else."""
+    return text if is_language(text) else language_names().get(text.casefold(), "")
 
 
 def looks_like_models(values: list[str]) -> int:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from maskedadv.scoring.importers.guess_names import is_language, looks_like_models
+from maskedadv.scoring.importers.guess_names import as_language, is_language, looks_like_models
 from maskedadv.scoring.importers.paths import path_fields
 from maskedadv.scoring.importers.table_sources import TableFile
 
 _STEM = r"(?:\.[A-Za-z0-9]{1,8}){1,2}"
+_TAIL_ONLY = r"[_.](?P<language>[a-z]{2,3}(?:[-_][A-Z][a-z]{3}|-[A-Z]{2})?)"
+_TAIL = r"(?P<set>.+?)" + _TAIL_ONLY
 _SPLITS = (  # stems of two things, the language one of them
     (r"(?P<language>[A-Za-z-]{2,8})[_.](?P<model>.+)", "the language, then the model"),
     (r"(?P<model>.+)[_.](?P<language>[A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?)", "the model, then the language"),
@@ -30,8 +32,8 @@ class PathRoles:
         For names of two things, such as eu_model-a.csv; '' where none is needed.
     others
         Templates of parts that differ and say neither: ids may begin anew in each.
-    models
-        How names of models in the path are to be written.
+    models, languages
+        How names in the path are to be written.
     why
         "model" or "language" -> what was seen.
     """
@@ -40,6 +42,7 @@ class PathRoles:
     pattern: str = ""
     others: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
 
@@ -55,21 +58,27 @@ def find_path_roles(files: Sequence[TableFile], wanted: Sequence[str]) -> PathRo
     places = _differing(files)
     wanted = list(wanted)
     if "language" in wanted:
-        coded = [t for t, values in places.items() if all(is_language(v) for v in values)]
+        coded = [t for t, values in places.items() if all(as_language(v) for v in values)]
         if coded:
             _take(roles, "language", coded[0], places)
+            roles.languages = {v: as_language(v) for v in places[coded[0]] if not is_language(v)}
             places.pop(coded[0])
             wanted.remove("language")
+    if "language" in wanted and _tail_of_stem(places, roles):
+        places.pop("{stem}")
+        wanted.remove("language")
     if {"model", "language"} <= set(wanted) and _split_stem(files, places, roles):
         places.pop("{stem}", None)
         wanted = []
     if "language" in wanted and len(files) == 1:
         single = path_fields(files[0].parts)
-        parts = [k for k, v in single.items() if k.startswith("path.-") and k != "path.-1" and is_language(v)]
-        if is_language(single["stem"]):
+        parts = [k for k, v in single.items() if k.startswith("path.-") and k != "path.-1" and as_language(v)]
+        if as_language(single["stem"]):
             parts = ["stem"]
         if parts:
-            roles.fields["language"], roles.why["language"] = f"{{{parts[0]}}}", single[parts[0]]
+            value = single[parts[0]]
+            roles.fields["language"], roles.why["language"] = f"{{{parts[0]}}}", value
+            roles.languages = {} if is_language(value) else {value: as_language(value)}
             wanted.remove("language")
     if "model" in wanted and places:
         best = max(places, key=lambda t: (_like_models(places[t]), t != "{stem}", -len(t)))
@@ -78,7 +87,7 @@ def find_path_roles(files: Sequence[TableFile], wanted: Sequence[str]) -> PathRo
     elif "model" in wanted:
         _only_model(files, roles)
     roles.others = list(places) if len(files) > 1 else []
-    if (template := roles.fields.get("model")) and not roles.pattern:
+    if template := roles.fields.get("model"):
         values = {path_fields(f.parts)[template.strip("{}")] for f in files}
         roles.models = {
             v: v.replace("__", "/", 1) for v in sorted(values) if re.fullmatch(r"[^_]+__[^_].*", v)
@@ -106,6 +115,22 @@ def _differing(files: Sequence[TableFile]) -> dict[str, list[str]]:
 def _take(roles: PathRoles, what: str, template: str, places: dict[str, list[str]]) -> None:
     roles.fields[what] = template
     roles.why[what] = ", ".join(places[template][:3]) + (", ..." if len(places[template]) > 3 else "")
+
+
+def _tail_of_stem(places: dict[str, list[str]], roles: PathRoles) -> bool:
+    """Whether file names end in a language and the folders above them differ: model-a/quiz_eu.json."""
+    stems = places.get("{stem}", [])
+    matches = [re.fullmatch(_TAIL, stem) for stem in stems]
+    if len(places) < 2 or not all(match is not None and as_language(match["language"]) for match in matches):
+        return False
+    tails = sorted({match["language"] for match in matches if match is not None})
+    several = len({match["set"] for match in matches if match is not None}) > 1
+    roles.pattern = r"(?:.+/)?" + (r"(?P<set>[^/]+)" if several else r"[^/]+?") + _TAIL_ONLY + _STEM
+    roles.fields["language"], roles.why["language"] = "", f"how the file names end: {', '.join(tails[:3])}"
+    roles.languages = {tail: as_language(tail) for tail in tails if not is_language(tail)}
+    if several:
+        places["{set}"] = sorted({match["set"] for match in matches if match is not None})
+    return True
 
 
 def _split_stem(files: Sequence[TableFile], places: dict[str, list[str]], roles: PathRoles) -> bool:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
-from maskedadv.errors import InputError
-from maskedadv.scoring.importers import mapping as m
+from maskedadv.errors import BrokenLog, InputError
 from maskedadv.scoring.importers.guess_columns import Roles, find_roles, missing_words, odd_words
-from maskedadv.scoring.importers.guess_names import AGNOSTIC, SPECIFIC, is_language
+from maskedadv.scoring.importers.guess_names import AGNOSTIC, SPECIFIC, as_language, is_language
 from maskedadv.scoring.importers.guess_paths import PathRoles, find_path_roles
 from maskedadv.scoring.importers.json_documents import holds_records, is_document, load_document
 from maskedadv.scoring.importers.table import read_table
@@ -25,7 +23,6 @@ from maskedadv.scoring.importers.table_sources import TableFile, find_tables
 
 _ROWS = 2000  # of one file, for its columns
 _FILES = 5  # that are looked into
-_KNOWN_TASKS = Path(__file__).with_name("lm_eval_tasks.toml")
 
 
 @dataclass
@@ -160,9 +157,17 @@ def _search(document: Any) -> tuple[str, str]:
 
 
 def _sample(file: TableFile, layout: Layout, columns: list[str]) -> pd.DataFrame:
-    pieces = islice(read_pieces(file, [*columns, "key"] if file.kind == "json" else None, layout), 1)
-    frame = next(pieces, pd.DataFrame()).head(_ROWS)
-    return frame.reindex(columns=list(dict.fromkeys([*columns, *frame.columns]))).fillna("")
+    """The first rows of a file; columns that hold no cells are left out."""
+    if file.kind != "json":
+        frame = next(read_pieces(file, None, layout), pd.DataFrame()).head(_ROWS)
+        return frame.reindex(columns=columns).fillna("")
+    cells: dict[Any, Any] = {}
+    for name in [*columns, "key"]:
+        try:
+            cells |= dict(next(read_pieces(file, [name], layout), pd.DataFrame()).head(_ROWS).items())
+        except BrokenLog:
+            continue
+    return pd.DataFrame(cells).fillna("")
 
 
 def _put_ids(
@@ -192,9 +197,9 @@ def _put_ids(
             draft.missing.append(
                 "nothing says which language this is; write it under [fixed] in place of und"
             )
-    if path.models:
-        for theirs, ours in path.models.items():
-            draft.put("models", theirs, ours)
+    for section, names in (("models", path.models), ("languages", path.languages)):
+        for theirs, ours in names.items():
+            draft.put(section, theirs, ours)
     if roles.wide == "item":
         return
     item = roles.columns.get("item")
@@ -223,6 +228,10 @@ def _put_values(draft: _Draft, roles: Roles, sample: pd.DataFrame) -> None:
             draft.put("wide", "only", roles.wide_columns)
     if roles.pattern:
         draft.put("patterns", "column", roles.pattern, "one sign an item: 1 right, 0 wrong")
+    if roles.logprobs and "correct" not in columns:
+        for key, name in zip(("right", "wrong"), roles.logprobs, strict=True):
+            draft.put("options", key, name, "log-probabilities")
+        return
     if "key" in columns and ("given" in columns or roles.wide_given):
         draft.put("answers", "key", columns["key"], _seen(sample[columns["key"]]))
         given = spread
@@ -262,12 +271,9 @@ def _put_labels(draft: _Draft, roles: Roles, sample: pd.DataFrame, fixed: Mappin
             "nothing says which items are CA and which CS; give --subset or --subset-from when importing"
         )
     if "language" in roles.columns:
-        names: dict[str, str] = {}
-        for rule in m.read_mapping(_KNOWN_TASKS):
-            names |= rule.languages
         for word in sorted(set(sample[roles.columns["language"]])):
-            if word and not is_language(word) and word.casefold() in names:
-                draft.put("languages", word, names[word.casefold()])
+            if word and not is_language(word) and as_language(word):
+                draft.put("languages", word, as_language(word))
 
 
 def _seen(column: pd.Series) -> str:

@@ -167,7 +167,45 @@ def letters_in_a_column_per_model(folder):
     return [folder / "wide.csv"], {(m, k, f"q{i}"): int(v) for (m, k, i), v in TRUTH.items() if k == "en"}
 
 
+def language_names_in_folders(folder):
+    """As TUMLU has it: language/model/subject.json, lists of records, written answers, ids anew in each."""
+    expected = {}
+    for name, k in (("basque", "eu"), ("english", "en")):
+        for m in MODELS:
+            records = [
+                {
+                    "question": "Q",
+                    "choices": list("wxyz"),
+                    "answer": "ABCD"[key],
+                    "output": f"Answer: {'ABCD'[given]}",
+                }
+                for _, key, given in rows(m, k)
+            ]
+            for subject in ("law", "art"):
+                path = folder / "out" / name / m.replace("/", "__") / f"{subject}.json"
+                write(path, json.dumps(records, indent=1))
+                expected |= {(m, k, f"{subject}/{i}"): int(TRUTH[m, k, i]) for i in range(ITEMS)}
+    return [folder / "out"], expected
+
+
+def predictions_of_opencompass(folder):
+    for code, k in (("eus_Latn", "eu"), ("eng_Latn", "en")):
+        for m in MODELS:
+            records = {
+                str(n): {
+                    "origin_prompt": [{"role": "HUMAN"}],
+                    "prediction": "ABCD"[given],
+                    "gold": "ABCD"[key],
+                }
+                for n, (_, key, given) in enumerate(rows(m, k))
+            }
+            path = folder / "run" / "predictions" / m.replace("/", "__") / f"belebele_{code}.json"
+            write(path, json.dumps(records, indent=1))
+    return [folder / "run"], {(m, k, str(i)): int(v) for (m, k, i), v in TRUTH.items()}
+
+
 SHAPES = [
+    *(language_names_in_folders, predictions_of_opencompass),
     *(
         answer_pred_csv,
         gold_prediction_jsonl,
