@@ -64,7 +64,8 @@ def fit(
         raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
     settings = Settings(**arguments)  # type: ignore[arg-type]  # the checks bring them to one form
     Whole(1, 10**6)("jobs", jobs)
-    return run(read_responses(responses), settings, jobs=jobs, progress=progress)
+    design = prepare(read_responses(responses), settings)  # and the table is let go: it may be large
+    return fit_design(design, settings, jobs=jobs, progress=progress)
 
 
 def _describe_fit() -> None:
@@ -84,24 +85,6 @@ def _describe_fit() -> None:
 _describe_fit()
 
 
-def run(
-    responses: Responses,
-    settings: Settings,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-    folder: Path | None = None,
-) -> Fit:
-    """Fit a checked table under checked settings; see `fit`.
-
-    Parameters
-    ----------
-    folder
-        Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
-    """
-    return fit_design(prepare(responses, settings), settings, jobs=jobs, progress=progress, folder=folder)
-
-
 def fit_design(
     design: Design,
     settings: Settings,
@@ -110,7 +93,13 @@ def fit_design(
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Fit:
-    """From a prepared design to the result: bases, variants, cube."""
+    """From a prepared design to the result: bases, variants, cube; see `fit`.
+
+    Parameters
+    ----------
+    folder
+        Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
+    """
     engine = choose_engine(settings.engine)
     own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder)
     bases = make_bases(own)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maskedadv.design.estimable import FEW_CELLS
 from maskedadv.gaps.link import FEW, LOOSE
 from maskedadv.words.numbers import p_value
 
@@ -133,6 +132,8 @@ def _relatives(f: Facts) -> str | None:
 
 @kind("few cells")
 def _few_cells(f: Facts) -> str | None:
+    from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
+
     if f.settings.method != "optimize" or f.settings.response != "binary":
         return None
     few = [b for b in f.fitted if b.estimate.estimator == "joint" and b.estimate.typical_cells < FEW_CELLS]

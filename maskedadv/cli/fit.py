@@ -19,7 +19,7 @@ from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
-    from maskedadv.responses import Responses
+    from maskedadv.design.prepare import Design
     from maskedadv.result.fit_result import Fit
     from maskedadv.settings import Settings
 
@@ -38,8 +38,9 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
 
     RESPONSES is a CSV or Parquet file, or a folder of Parquet files; see `maskedadv check`.
     """
+    from maskedadv.design.prepare import prepare
     from maskedadv.errors import BadSetting
-    from maskedadv.fitting import run
+    from maskedadv.fitting import fit_design
     from maskedadv.responses import read_responses
     from maskedadv.result.save import check_output, same_run
 
@@ -54,10 +55,12 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
         result = _load_or_say(output)
     else:
         check_output(output, overwrite=overwrite)
+        design = prepare(table, settings)
+        del table  # it may be large
         if settings.method == "nuts":
-            result = _run_resumable(table, settings, output, jobs=jobs, overwrite=overwrite)
+            result = _run_resumable(design, settings, output, jobs=jobs, overwrite=overwrite)
         else:
-            result = run(table, settings, jobs=jobs, progress=_tell)
+            result = fit_design(design, settings, jobs=jobs, progress=_tell)
             result.save(output, overwrite=overwrite)
     say_warnings(result)
     if as_json:
@@ -95,17 +98,18 @@ def _tell(line: str) -> None:
     click.echo(f"  {line}", err=True)
 
 
-def _run_resumable(table: Responses, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
+def _run_resumable(design: Design, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
     """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
     from maskedadv.engines import choose_engine
-    from maskedadv.fitting import run
+    from maskedadv.fitting import fit_design
     from maskedadv.result.save import load
     from maskedadv.result.unfinished import close_unfinished, finished_files, open_unfinished
 
     engine = choose_engine(settings.engine)
-    folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
+    folder = open_unfinished(output, design.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
-        run(table, settings, jobs=jobs, progress=_tell, folder=folder).save(output, overwrite=overwrite)
+        result = fit_design(design, settings, jobs=jobs, progress=_tell, folder=folder)
+        result.save(output, overwrite=overwrite)
     except BaseException:
         close_unfinished(output, keep_results=True)
         if folder.exists():

@@ -53,7 +53,7 @@ class Design:
     ----------
     pivot : language to compare with
     locales : in the order asked for
-    models : ids of all models of the table, sorted, shape (J,)
+    models : ids of the models that any block holds, sorted, shape (J,)
     blocks : labelled answers of every subset and locale; a subset without answers has none
     cells : of every locale
     n_items : items of the whole table, which bootstrap weights are drawn for
@@ -148,19 +148,20 @@ def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
         )
         if block is not None:
             blocks.append(block)
+    used = np.isin(responses.models, np.concatenate([b.model for b in blocks])) if blocks else keep[0]
     cells = {}
     for k, locale in enumerate(locales):
         own = [b for b in blocks if locale in b.locales]
-        found = _cells(own, responses.models, locale, keep[k])
+        found = _cells(own, responses.models[used], locale, keep[k, used])
         if settings.response == "crm":  # the blocks' answers are logits
             accuracy, _ = cell_accuracy(responses, opened.rated, locale, pivot)
-            accuracy = np.where(found.n_items > 0, accuracy, np.nan)
+            accuracy = np.where(found.n_items > 0, accuracy[used], np.nan)
             found = Cells(found.keep, accuracy, found.n_items, found.n_paired)
         cells[locale] = found
     return Design(
         pivot=pivot,
         locales=tuple(locales),
-        models=responses.models,
+        models=responses.models[used],
         blocks=tuple(blocks),
         cells=cells,
         n_items=len(responses.items),

@@ -43,21 +43,19 @@ def make_variants(run: Run, bases: Mapping[str, Based]) -> Variants:
     NotEstimable
         A link was asked for and can be found in no locale.
     """
-    made: dict[str, Mapping[str, LocaleGaps]] = {}
+    gaps: dict[str, dict[str, GapPart]] = {}
+    uncertainty: dict[str, dict[str, Uncertainty]] = {}
     links: list[dict[str, Any]] = []
     for name, (base, transformation) in VARIANTS.items():
         if base not in bases:
             continue
-        if not transformation:
-            made[name] = bases[base].gaps
-            continue
-        found = TRANSFORMATIONS[transformation](run, name, bases[base].gaps)
-        links += found.told
-        if found.gaps is not None:
-            made[name] = found.gaps
-    gaps, uncertainty = {}, {}
-    for name, own in made.items():
-        parts = {k: assemble(run.design, run.settings, k, own[k]) for k in run.design.locales}
-        gaps[name] = {k: part for k, (part, _) in parts.items()}
-        uncertainty[name] = {k: spread for k, (_, spread) in parts.items()}
+        own: Mapping[str, LocaleGaps] | None = bases[base].gaps
+        if transformation:
+            found = TRANSFORMATIONS[transformation](run, name, bases[base].gaps)
+            links += found.told
+            own = found.gaps
+        if own is not None:
+            parts = {k: assemble(run.design, run.settings, k, own[k]) for k in run.design.locales}
+            gaps[name] = {k: part for k, (part, _) in parts.items()}
+            uncertainty[name] = {k: spread for k, (_, spread) in parts.items()}
     return Variants(gaps, uncertainty, tuple(links))

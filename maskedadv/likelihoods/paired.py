@@ -94,7 +94,8 @@ def one_sided(n_local: Array, n_pivot: Array, level: float) -> tuple[Array, Arra
     tail = (1.0 - level) / 2
     n = n_local + n_pivot
     edge = beta.ppf(1.0 - tail, 1.0, np.where(n > 0, n, 1.0))  # largest share that 0 of n does not exclude
-    reach = np.log(edge) - np.log1p(-edge)
+    with np.errstate(divide="ignore"):  # of soft answers n may be so small that nothing is excluded
+        reach = np.log(edge) - np.log1p(-edge)
     lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
     never = (n_local == 0) & (n > 0)
     always = (n_pivot == 0) & (n > 0)

@@ -70,6 +70,9 @@ def read_responses(
     values = {n: v[order] for n, v in values.items()}
     codes = (language[order], model[order], item[order])
     seen = ~np.isnan(values["correct"] if "correct" in values else values["p_correct"])
+    extra = _extra(table, order) if extras else None
+    del table
+    pa.default_memory_pool().release_unused()  # or what reading took would be kept for the whole run
     return Responses(
         models=models,
         languages=languages,
@@ -82,7 +85,7 @@ def read_responses(
         p_correct=values.get("p_correct"),
         crm_logit=values.get("crm_logit"),
         n_options=values.get("n_options"),
-        extra=_extra(table, order) if extras else None,
+        extra=extra,
         fingerprint=_fingerprint((models, languages, items), (*codes, item_subset), values),
         notes=notes
         + _lookalikes("model", models)

@@ -11,7 +11,6 @@ import numpy as np
 from maskedadv import __version__
 from maskedadv.errors import NotEstimable
 from maskedadv.gaps.bases import Based, Run
-from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.gaps.departure import find_departures
 from maskedadv.gaps.kinship import find_kinship
 from maskedadv.gaps.variants import Variants
@@ -33,9 +32,7 @@ def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
     design, settings = run.design, run.settings
     fitted = bases["plain"].fitted
     parts: dict[str, AbilityPart] = {k: ability_part(design, k, fitted) for k in design.locales}
-    used = np.any([(part.n_items > 0).any(axis=(1, 2)) for part in parts.values()], axis=0)
     cube = build_cube(parts, variants.gaps, [str(m) for m in design.models], design.pivot)
-    cube = cube.isel(model=np.flatnonzero(used))
     plain = cube.sel(variant="plain")
     if not np.isfinite(plain["estimate"].values).any():
         asked = (plain["n_items"].values > 0).any(axis=(2, 3))
@@ -65,8 +62,4 @@ def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
         departures=departures,
         relatives=relatives,
     )
-    uncertainty = {
-        name: {k: Uncertainty(u.kind, u.key, u.values[..., used]) for k, u in own.items()}
-        for name, own in variants.uncertainty.items()
-    }
-    return Fit(settings, cube, item_frame(fitted), uncertainty, info, posteriors)
+    return Fit(settings, cube, item_frame(fitted), variants.uncertainty, info, posteriors)
