@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
+from maskedadv.responses.uneven import uneven_shares
+
+_UNREAD = ("no_answer_stated", "answer_cut_off")
 _LITTLE = 0.1  # of the probability: the model hardly answers with a letter
 
 
@@ -44,8 +48,21 @@ def unobserved(table: pa.Table) -> list[str]:
     return found
 
 
+def unread_shares(table: pa.Table) -> pd.DataFrame:
+    """Written answers that state no option: model, language, answers, missing; only models with some."""
+    frame = table.select(["model", "language", "reason"]).to_pandas()
+    frame["missing"] = frame["reason"].isin(_UNREAD)
+    shares = frame.groupby(["model", "language"])["missing"].agg(answers="size", missing="sum").reset_index()
+    return shares[shares.groupby("model")["missing"].transform("sum") > 0].reset_index(drop=True)
+
+
 def warnings(table: pa.Table) -> list[str]:
-    """Sentences on models whose options have hardly any probability."""
+    """Sentences on models whose options have hardly any probability, or that are read unevenly."""
+    odd = [f"{text} could not be read; gaps may be biased" for text in uneven_shares(unread_shares(table))]
+    return [*_improbable(table), *odd]
+
+
+def _improbable(table: pa.Table) -> list[str]:
     frame = table.select(["model", "option_mass"]).to_pandas()
     found = []
     for model, mass in frame.groupby("model", sort=True)["option_mass"]:

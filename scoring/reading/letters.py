@@ -58,8 +58,11 @@ def spellings(n_options: int, own: Sequence[Sequence[str]], printed: Sequence[st
     return {form: k for form, k in (clear | fixed).items() if not form.isdecimal()}
 
 
-def digit_spellings(n_options: int) -> dict[str, int]:
-    """1 to `n_options`; `plain_digits` brings the digits of other scripts into this form."""
+def digit_spellings(n_options: int, printed: Sequence[str]) -> dict[str, int]:
+    """1 to `n_options`, or the numbers printed; `plain_digits` brings those of other scripts to this form."""
+    numbers = [plain_digits(normalise(label)).strip() for label in printed[:n_options]]
+    if len(numbers) == n_options and all(number.isdecimal() for number in numbers):
+        return {number: position for position, number in enumerate(numbers)}
     return {str(position + 1): position for position in range(n_options)}
 
 

@@ -80,7 +80,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         return any_of((p for group in phrases for p in group), glued=w.glued)
 
     index = spellings(n_options, w.letters, printed)
-    digits = digit_spellings(n_options)
+    digits = digit_spellings(n_options, printed)
     suffixes = "|".join(map(re.escape, w.suffixes))
     plain = letter_pattern(index, suffixes)
     letter = f"(?P<letter>{plain})"

@@ -13,6 +13,7 @@ What no rule reads is None, never a guess.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -22,8 +23,13 @@ from maskedadv.scoring.reading.normalise import normalise, without_markdown
 from maskedadv.scoring.reading.own_text import contradicted, own_text_statements, plain_texts
 from maskedadv.scoring.reading.patterns import Patterns, patterns_of
 from maskedadv.scoring.reading.reasoning import tagged_answer, without_reasoning
+from maskedadv.scoring.reading.rules import sentence_before
 from maskedadv.scoring.reading.statements import EXPLICIT, Statement, statements
 
+# How models begin when they think aloud.
+_THINKS = re.compile(
+    r"(?:okay|ok|let me|let's|first|hmm|well|alright|step 1|to (?:find|answer|solve))\b", re.IGNORECASE
+)
 NOTHING, CUT_OFF, TWO, CONTRADICTED = "nothing_stated", "cut_off", "two_options", "contradicted"
 
 
@@ -97,7 +103,9 @@ def _read(written: str, p: Patterns, texts: Sequence[str], *, begun: bool = Fals
     text = plain_digits(without_markdown(normalise(written)))
     found = [*statements(text, p, texts), *own_text_statements(text, p, texts)]
     if begun:
-        return _of_beginning(text, found)
+        return _of_beginning(text, found, p)
+    if any(s.rule == "own_text" and s.strength == EXPLICIT for s in found):
+        found = [s for s in found if s.rule != "none_of_them"]  # an option that says so itself
     if not found:
         return Reading(None, NOTHING)
     strength = max(s.strength for s in found)
@@ -113,16 +121,20 @@ def _read(written: str, p: Patterns, texts: Sequence[str], *, begun: bool = Fals
     return Reading(last.option, last.rule)
 
 
-def _of_beginning(text: str, found: list[Statement]) -> Reading:
-    """The statement an answer begins with, if nothing later says otherwise."""
-    first_line_end = (len(text) - len(text.lstrip())) + len(text.strip().split("\n")[0])
-    early = [s for s in found if s.place < min(first_line_end, 60)]
+def _of_beginning(text: str, found: list[Statement], p: Patterns) -> Reading:
+    """The statement in the first sentence of an answer cut off, if nothing after it takes it back."""
+    early = [s for s in found if s.place < 80 and not text[: s.place - _since(text, s.place)].strip()]
     if not early or len({s.option for s in found}) > 1 or early[0].option is None:
         return Reading(None, CUT_OFF)
-    if any(word in text.lower()[:30] for word in ("okay", "let me", "let's", "first", "hmm", "well,")):
-        return Reading(None, CUT_OFF)
     best = max(early, key=lambda s: s.strength)
+    if _THINKS.match(text.lstrip()) or p.turn.search(text, best.place + 1):
+        return Reading(None, CUT_OFF)
     return Reading(best.option, best.rule)
+
+
+def _since(text: str, place: int) -> int:
+    """How long the sentence is already at a place."""
+    return len(sentence_before(text, place))
 
 
 def _number_as_text(text: str, last: Statement, texts: Sequence[str]) -> Reading | None:
