@@ -7,10 +7,10 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
+if TYPE_CHECKING:  # help and refusals of the command line come without them
+    import pandas as pd
 
 WIDTH = 80
 _SHORT = 12  # columns; a code such as pt-BR or kk-Latn fits and is never cut
@@ -104,7 +104,7 @@ def _plain(value: Any) -> Any:
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
         return _plain(value.item())
     if isinstance(value, float):
         if math.isnan(value):

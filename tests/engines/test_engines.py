@@ -211,10 +211,11 @@ def test_an_installed_wheel_finds_its_programs_read_only(tmp_path: Path) -> None
     """The layout of an installed wheel: the programs inside the package, nothing writable."""
     root = Path(__file__).resolve().parents[2]
     target = tmp_path / "site packages" / "maskedadv"
-    for source in (root / "maskedadv").rglob("*.py"):
+    for source in (root / "maskedadv").rglob("*.py*"):
         copy = target / source.relative_to(root / "maskedadv")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(source.read_bytes())
+        if source.suffix in (".py", ".pyi"):
+            copy.write_bytes(source.read_bytes())
     for source in stan_folder().rglob("*.stan"):
         copy = target / "stan" / source.relative_to(stan_folder())
         copy.parent.mkdir(parents=True, exist_ok=True)
