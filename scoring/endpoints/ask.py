@@ -12,19 +12,12 @@ from maskedadv.errors import EndpointFailed
 from maskedadv.scoring.endpoints.bodies import body_of, changed
 from maskedadv.scoring.endpoints.cost import money, most_of
 from maskedadv.scoring.endpoints.loglikelihood import describe_tokenizer, make_codec, score_options
+from maskedadv.scoring.endpoints.patience import note_answer, patiently, refuse_silence, show
 from maskedadv.scoring.endpoints.replies import read_reply
 from maskedadv.scoring.endpoints.secrets import hide
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.endpoints.statements import read_choice
-from maskedadv.scoring.endpoints.talk import (
-    Talk,
-    connect,
-    note_answer,
-    paid_post,
-    patiently,
-    refuse_silence,
-    show,
-)
+from maskedadv.scoring.endpoints.talk import Talk, connect, paid_post
 from maskedadv.scoring.endpoints.tokens import NumberedTokens
 from maskedadv.scoring.endpoints.trouble import Trouble, concerns_one_question, rejects_request
 from maskedadv.scoring.items.items import Item

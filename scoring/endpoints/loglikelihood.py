@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from maskedadv.errors import EndpointFailed
+from maskedadv.scoring.endpoints.patience import patiently
 from maskedadv.scoring.endpoints.replies import Reply, read_reply
 from maskedadv.scoring.endpoints.settings import ApiSettings
-from maskedadv.scoring.endpoints.talk import Talk, paid_post, patiently
+from maskedadv.scoring.endpoints.talk import Talk, paid_post
 from maskedadv.scoring.endpoints.tokens import NOT_FINITE, log_sum
 from maskedadv.scoring.endpoints.trouble import BAD_RESPONSE, Trouble
 from maskedadv.scoring.launch.store import Answer
