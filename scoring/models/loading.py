@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,12 +24,14 @@ from maskedadv.scoring.models.settings import HfSettings
 
 # Computed from the configuration, whatever a checkpoint holds: position tables and causal masks.
 _COMPUTED = re.compile(
-    r"inv_freq$|(cos|sin)_cached$|position_ids$|masked_bias$|(attn|attention)\.bias$|\.version$|_extra_state$"
+    r"inv_freq$|(cos|sin)_cached$|position_ids$|masked_bias$|causal_mask$|(attn|attention)\.bias$|\.version$"
+    r"|_extra_state$"
 )
 _WITHOUT_PROTOBUF = re.compile("protobuf|Error parsing line")
-# Parts beside the language model: other senses, and layers that draft several tokens ahead.
+# Parts beside the language model: other senses, layers that draft several tokens ahead, scales of a cache.
 _BESIDE = re.compile(
     r"(^|\.)(vision|visual|image|audio|speech|video|multi_?modal|mm_|embed_vision|embed_audio|mtp|nextn)"
+    r"|(^|\.)(k|v|kv)_scale$"
 )
 
 
@@ -107,6 +110,10 @@ def load_config(settings: HfSettings) -> Any:
     ------
     UnusableModel
     """
+    if (Path(settings.path) / "adapter_config.json").is_file():
+        raise UnusableModel(
+            f"{settings.path} is an adapter; merge it into its model (peft: merge_and_unload) and score that."
+        )
     try:
         return transformers.AutoConfig.from_pretrained(
             settings.path, revision=settings.revision, trust_remote_code=settings.trust_remote_code

@@ -72,7 +72,7 @@ def score(
         for k, one in done:
             found[k] = one
         keep(done)
-        progress(len(done), sum(lengths[k] for k, _ in done))
+        progress(len(done), sum(lengths[k] for k, _, reason in rows if not reason))
 
     def give_up(k: int) -> None:
         finish([(k, np.array([]), OUT_OF_MEMORY)])

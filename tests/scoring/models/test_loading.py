@@ -89,7 +89,8 @@ def test_weights_that_are_missing_or_another_models(
 
 def beside(weights: Weights) -> Weights:
     computed = {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(4)}
-    return {**weights, **computed, "vision_tower.layer.weight": torch.ones(2, 2)}
+    scales = {"model.layers.0.self_attn.k_scale": torch.ones(1)}
+    return {**weights, **computed, **scales, "vision_tower.layer.weight": torch.ones(2, 2)}
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,15 @@ def test_the_report_of_another_library_version_is_read_alike() -> None:
         check_report("m", {**report, "mismatched_keys": [("a.weight", (1,), (2,))]})
     with pytest.raises(UnusableModel, match="cannot be read wholly"):
         check_report("m", {**report, "error_msgs": ["broken\nfile"]})
+
+
+def test_an_adapter_is_refused(tiny_model: Path, tmp_path: Path) -> None:
+    """Its base model is another folder, whose content nothing here would know."""
+    folder = tmp_path / "m"
+    shutil.copytree(tiny_model, folder)
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+    with pytest.raises(UnusableModel, match="is an adapter; merge it"):
+        load_model(HfSettings(str(folder), device="cpu"))
 
 
 def test_an_encoder_decoder_is_refused(tmp_path: Path) -> None:

@@ -224,6 +224,9 @@ def test_too_long_is_counted_from_what_the_model_reads() -> None:
     tail_fits = Encoded(tuple([1] * 127), (((1, 3),), ((2,),)))
     found = hf.score(prepare(model, NO_CODEC), [fits, one_more, tail_too, tail_fits])
     assert [s.reason for s in found] == ["", hf.TOO_LONG, hf.TOO_LONG, ""]
+    told: list[tuple[int, float]] = []
+    hf.score(prepare(model, NO_CODEC), [fits, one_more, tail_too], progress=lambda *x: told.append(x))
+    assert [sum(x) for x in zip(*told, strict=True)] == [3, 128]  # what was not read is no speed
 
 
 def test_out_of_memory_halves_the_budget_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
