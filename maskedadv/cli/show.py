@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ import pandas as pd
 
 from maskedadv.result.fit_result import MEAN
 from maskedadv.vocabulary import KNOWLEDGE
-from maskedadv.words.numbers import number, probability
+from maskedadv.words.numbers import level_text, number, probability
 from maskedadv.words.terminal import format_table, records, wrap
 
 if TYPE_CHECKING:
@@ -100,9 +101,27 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     lines += ["", *(wrap(t) for t in [*read_variants(fit, **chosen), *absent_variants(fit)])]
     links = fit.links()
     links = links[links["locale"].isin({k for k, _ in cells})]
+    if models:
+        lines += ["", tipping_text(fit, list(dict.fromkeys(k for k, _ in cells)))]
     if models and links["ratio"].notna().any():
         lines += ["", link_text(links, fit.settings.pivot)]
     return "\n".join(lines)
+
+
+def tipping_text(fit: Fit, locales: Sequence[str]) -> str:
+    """Where the headline's mean knowledge gap would vanish, to be read beside the estimated link."""
+    found = fit.tipping(variant=fit.headline)
+    rows, notes = [], []
+    for r in records(found[found["locale"].isin(locales)]):
+        bounds = f"[{number(r['lower'])}, {number(r['upper'])}]" if pd.notna(r["lower"]) else "-"
+        rows.append([r["locale"], number(r["ratio"]), bounds])
+        notes += [wrap(f"{r['locale']}: {r['note']}.")] if r["note"] else []
+    text = (
+        f"Tipping point ({fit.headline}): the ratio of CS to CA scale at which the mean knowledge gap "
+        "vanishes, mean local over mean global gap:"
+    )
+    table = format_table(("locale", "ratio", level_text(fit.settings.level)), rows, left=(0,))
+    return "\n".join([wrap(text), "", table, *notes])
 
 
 def link_text(links: pd.DataFrame, pivot: str) -> str:

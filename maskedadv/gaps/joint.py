@@ -160,6 +160,10 @@ class Joint:
                 whole[rows] = part
         return Contrasts(value, *out)
 
+    def rows_of(self, weights: Array) -> Array:
+        """Uncertainty rows of sums over all locales that have weight, shape (K, F, gaps)."""
+        return self._rows(weights, np.flatnonzero(weights.any(axis=(0, 2, 3))))
+
     def _rows(self, weights: Array, places: NDArray[np.intp]) -> Array:
         """Uncertainty rows of sums over some locales, shape (K, F, gaps): one for every key that any has."""
         kind = self.uncertainty[0].kind

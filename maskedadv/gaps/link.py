@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,8 @@ class Link:
     models : models it rests on
     correlation : of CA and CS abilities in the pivot language, noise taken out
     rows_ca, rows_cs : shapes (K_ca,), (K_cs,); change of log λ along the uncertainty rows of either block
-    own_sd : part of log_sd that is not in those rows (few models, noise of the noise)
+    own_sd : part of log_sd that is not in those rows (few models, noise of the noise), widened from normal
+        quantiles to those of t, since intervals of linked gaps use the former
     reason : why the ratio is not known, empty where it is
     """
 
@@ -66,7 +68,9 @@ def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
     -------
     Link
         The variance of log λ has three parts: the abilities' uncertainty (delta method), the noise of the
-        noise correction, and that J models are a sample: (1 − ρ²)/(J − 1) for correlation ρ (Pitman-Morgan).
+        noise correction, and that J models are a sample: (1 − ρ²)/(J − 1) for correlation ρ (Pitman-Morgan),
+        which takes abilities for normal; where leaving out one model after the other shows more (skewed
+        abilities), that counts instead. The interval uses t with J − 2 degrees of freedom.
     """
     use = np.isfinite(ca) & np.isfinite(cs)
     models = int(use.sum())
@@ -88,19 +92,22 @@ def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
         + (0.5 * noise_ca / variance_ca) ** 2
         + (0.5 * noise_cs / variance_cs) ** 2
     )
-    log_sd = float(np.sqrt(along_ca @ along_ca + along_cs @ along_cs + own))
+    carried = float(along_ca @ along_ca + along_cs @ along_cs)
+    own = max(own, _jackknife(ca[use], rows_ca[:, use], cs[use], rows_cs[:, use]) - carried)
+    log_sd = float(np.sqrt(carried + own))
+    reach = float(t.ppf(0.975, models - 2))
     ratio = float(np.sqrt(variance_cs / variance_ca))
     return Link(
         ratio=ratio,
         slope=_major_axis(variance_ca, variance_cs, covariance),
         log_sd=log_sd,
-        lower=float(ratio * np.exp(-1.959964 * log_sd)),
-        upper=float(ratio * np.exp(1.959964 * log_sd)),
+        lower=float(ratio * np.exp(-reach * log_sd)),
+        upper=float(ratio * np.exp(reach * log_sd)),
         models=models,
         correlation=correlation,
         rows_ca=along_ca,
         rows_cs=along_cs,
-        own_sd=float(np.sqrt(own)),
+        own_sd=float(np.sqrt(own)) * reach / 1.959964,
     )
 
 
@@ -149,6 +156,20 @@ def _spread(ability: Array, rows: Array) -> tuple[float, Array, float]:
     along = 2.0 * (noise @ centred) / (n - 1)
     gram = noise.T @ noise
     return variance, along, float(np.sqrt(2.0 * (gram**2).sum()) / (n - 1))
+
+
+def _jackknife(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> float:
+    """Variance of log λ from leaving out one model after the other; 0 where a spread then vanishes."""
+    n = len(ca)
+    logs = np.zeros(n)
+    for sign, ability, rows in ((-0.5, ca, rows_ca), (0.5, cs, rows_cs)):
+        centred = ability - ability.mean()
+        noise = rows - rows.mean(axis=1, keepdims=True)
+        without = (centred @ centred - centred**2 * n / (n - 1)) / (n - 2) - (noise**2).sum() / (n - 1)
+        if without.min() <= 0:
+            return 0.0
+        logs += sign * np.log(without)
+    return float((n - 1) / n * ((logs - logs.mean()) ** 2).sum())
 
 
 def _major_axis(variance_ca: float, variance_cs: float, covariance: float) -> float:

@@ -15,6 +15,7 @@ from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.gaps.departure import Departure, headline_of
 from maskedadv.gaps.joint import Joint
+from maskedadv.gaps.tipping import tipping_points
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
 from maskedadv.settings import Settings
@@ -221,6 +222,16 @@ class Fit:
         own = self.info.relatives
         rows = [] if own is None else own.pairs()
         return pd.DataFrame(rows, columns=["model", "other", "correlation", "group"])
+
+    def tipping(self, *, variant: str = "plain") -> pd.DataFrame:
+        """The ratio of scales at which the mean knowledge gap would vanish, by locale and over all.
+
+        Returns
+        -------
+        DataFrame with the columns locale, ratio (mean local gap over mean global gap), lower, upper (Fieller;
+        infinite where the global gap is not clear of zero), note.
+        """
+        return tipping_points(Joint.of(self, variant))
 
     def links(self) -> pd.DataFrame:
         """The scale links, one row per locale and linked variant; empty where there are none.

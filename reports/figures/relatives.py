@@ -71,10 +71,11 @@ def make_relatives(s: Source, title: str) -> list[Exhibit]:
 
 def caption(departures: pd.DataFrame, groups: Sequence[Sequence[str]]) -> str:
     """What the test says, with its strongest case, and the groups of models that answer alike."""
-    whole, single = departures.iloc[-1], departures.iloc[:-1]
+    *single, whole = [{str(k): v for k, v in row.items()} for row in departures.to_dict(orient="records")]
+    single = [row for row in single if np.isfinite(row["statistic"])]
     told = [f"Plain against paired gaps (Hausman's test) over everything: p {p_value(float(whole['p']))}."]
-    if np.isfinite(single["statistic"]).any():
-        row = single.loc[single["statistic"].abs().idxmax()]
+    if single:
+        row = max(single, key=lambda r: abs(r["statistic"]))
         told.append(
             f"The largest difference is that of the {gap_titles()[str(row['gap'])]} in {row['locale']}: "
             f"{signed(row['plain'])} plain, {signed(row['paired'])} paired (p {p_value(float(row['p']))})."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from scipy.special import expit
 
 from maskedadv.engines.embedded import Embedded
@@ -45,7 +46,10 @@ def test_without_noise_the_ratio_is_the_ratio_of_sds() -> None:
     link = find_link(ca, nothing, cs, nothing)
     assert link.ratio == pytest.approx(np.std(cs, ddof=1) / np.std(ca, ddof=1))
     rho = np.corrcoef(ca, cs)[0, 1]
-    assert link.log_sd == pytest.approx(np.sqrt((1 - rho**2) / 11))
+    left_out = [np.log(np.std(np.delete(cs, j)) / np.std(np.delete(ca, j))) for j in range(12)]
+    jackknife = 11 * np.var(left_out)
+    assert link.log_sd == pytest.approx(np.sqrt(max((1 - rho**2) / 11, jackknife)))
+    assert np.log(link.upper / link.ratio) == pytest.approx(t.ppf(0.975, 10) * link.log_sd)
     exact = find_link(ca, nothing, 0.7 * ca, nothing)
     assert exact.ratio == pytest.approx(0.7)
     assert exact.slope == pytest.approx(0.7)
