@@ -48,8 +48,8 @@ def tipping_points(joint: Joint) -> pd.DataFrame:
     DataFrame with the columns locale, ratio, lower, upper, note. Over the models whose gaps are all known.
     """
     n, m = len(joint.locales), len(joint.models)
-    whole = joint.known.all(axis=2)
-    members = np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m)) & whole
+    whole = np.asarray(joint.known.all(axis=2))
+    members = np.asarray(np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m)) & whole)
     names = list(joint.locales)
     if n > 1:
         members = np.concatenate([members, whole[None]])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import t
 from scipy.special import expit
+from scipy.stats import t
 
 from maskedadv.engines.embedded import Embedded
 from maskedadv.gaps.link import FEWEST, Link, find_link
