@@ -6,8 +6,10 @@ quotation mark for one cell, line ends and all. Parsers say nothing, since such 
 
 from __future__ import annotations
 
+import mmap
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ import numpy as np
 
 from maskedadv.errors import UnreadableFile
 
-_CHUNK = 16 * 2**20
+_CHUNK = 2**20
 _QUOTE, _NEWLINES = 34, (10, 13)
+_PLAIN = {".csv", ".tsv", ".txt", ".tab", ""}
 
 
 def check_quotes(open_stream: Callable[[], Any], path: Path, delimiter: str, columns: int) -> None:
@@ -34,12 +37,25 @@ def check_quotes(open_stream: Callable[[], Any], path: Path, delimiter: str, col
     """
     if _plainly_sound(open_stream, ord(delimiter)):
         return
+    with _whole(open_stream, path) as data:
+        _look_closely(data, path, delimiter.encode(), columns)
+
+
+@contextmanager
+def _whole(open_stream: Callable[[], Any], path: Path) -> Iterator[Any]:
+    """All bytes of the file: mapped into memory where it lies unpacked on a disk, else read."""
+    if path.suffix.lower() in _PLAIN and path.is_file() and path.stat().st_size:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield data
+        return
     with open_stream() as stream:
-        data = stream.read()
-    data = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
-    stop = delimiter.encode()
+        yield stream.read()
+
+
+def _look_closely(data: Any, path: Path, stop: bytes, columns: int) -> None:
+    """Refuse the first quoted cell that does not end at a delimiter, or that hides rows."""
     cell = re.compile(
-        rb'(?:\A|(?<=[%b\r\n]))"(?P<inside>[^"]*(?:""[^"]*)*)(?P<end>"(?=[%b\r\n]|\Z))?'
+        rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[%b\r\n]))"(?P<inside>[^"]*(?:""[^"]*)*)(?P<end>"(?=[%b\r\n]|\Z))?'
         % (re.escape(stop), re.escape(stop))
     )
     for match in cell.finditer(data):
