@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.sampling.guessing_grid import draw_totals
+from maskedadv.sampling.pairs import replicate_pairs
 from maskedadv.sampling.redraw import draw_difficulties, replicate_totals
 from maskedadv.sampling.stan_data import SUFFIXES
 from maskedadv.sampling.task import Plan, Task
@@ -110,4 +111,29 @@ def collect_marginal(task: Task, plan: Plan, variables: Variables, thin: int) ->
         "difficulty": difficulty,
         "cell_rep": cell_rep,
         "item_rep": item_rep,
+    }
+
+
+def collect_paired(task: Task, plan: Plan, variables: Variables, thin: int) -> Parts:
+    """Draws of the program of pairs: effects of items are nobody's but a model's, and none is kept."""
+    ability = variables["ability"]
+    chains, draws, n_models = ability.shape[:3]
+    kept = range(0, draws, thin)
+    cell_rep = np.zeros((chains, len(kept), n_models, 2, 2))
+    item_rep = []
+    for s, (answers, counts) in enumerate(zip(task.layout.answers, plan.constants, strict=True)):
+        own = np.zeros((chains, len(kept), answers.shape[1]))
+        for c in range(chains if answers.shape[1] else 0):
+            rng = np.random.default_rng([plan.seed, c, s])
+            for k, d in enumerate(kept):
+                theta, sigma = ability[c, d, :, 2 * s : 2 * s + 2], float(variables["sigma_b"][c, d, s])
+                cells, own[c, k] = replicate_pairs(answers, counts, theta, sigma, rng)
+                cell_rep[c, k, :, s] = cells.reshape(2, -1).T
+        item_rep.append(own)
+    return {
+        "ability": ability.reshape(chains, draws, n_models, 2, 2),
+        "facet_mean": variables["facet_mean"].reshape(chains, draws, 2, 2),
+        "difficulty": None,
+        "cell_rep": cell_rep,
+        "item_rep": np.concatenate(item_rep, axis=-1),
     }

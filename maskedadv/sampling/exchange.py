@@ -123,6 +123,8 @@ def _finished(
     chains, fit = _read(files)
     config = fit.metadata.cmdstan_config
     named = str(config.get("model", "")).removesuffix("_model")
+    if named == "posterior_paired":
+        raise NotAResult(f"{files[0]} holds draws of the program of pairs, which are not imported.")
     if (named in PROGRAMS and PROGRAMS[named].with_floor) != (floors is not None):
         which = "without" if floors is not None else "with"
         raise NotAResult(

@@ -12,10 +12,18 @@ from typing import Any
 
 from maskedadv.errors import BadSetting
 from maskedadv.sampling.choose import joint_cost, marginal_cost, too_many_patterns
-from maskedadv.sampling.collect import Parts, Variables, collect_explicit, collect_guessing, collect_marginal
+from maskedadv.sampling.collect import (
+    Parts,
+    Variables,
+    collect_explicit,
+    collect_guessing,
+    collect_marginal,
+    collect_paired,
+)
 from maskedadv.sampling.grid import Grid, build_grid
 from maskedadv.sampling.guessing_grid import build_floor_grid
-from maskedadv.sampling.stan_data import explicit_data, floor_data, marginal_data
+from maskedadv.sampling.pairs import count_pairs, rough_start
+from maskedadv.sampling.stan_data import explicit_data, floor_data, marginal_data, paired_data
 from maskedadv.sampling.starts import (
     OwnStarts,
     Start,
@@ -25,7 +33,7 @@ from maskedadv.sampling.starts import (
     no_more,
     rough,
 )
-from maskedadv.sampling.task import Plan, Task
+from maskedadv.sampling.task import Array, Plan, Task
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,8 @@ class Program:
 
 def choose_program(task: Task) -> Choice:
     """The program for a task: its variant and responses decide, and where two will do, the cost."""
+    if task.paired:
+        return Choice("posterior_paired", "pairs")
     if task.chance is not None:
         # Explicit difficulties cost as much with a floor and mix worse.
         return Choice("posterior_guessing", "guessing floor")
@@ -136,6 +146,18 @@ def _guessing(task: Task, choice: Choice) -> Ready:  # noqa: ARG001
     return Ready(floor_data(task.layout, task.priors, grids), (first.start, second.start), grids)
 
 
+def _pairs(task: Task, choice: Choice) -> Ready:  # noqa: ARG001
+    first, second = (count_pairs(a, c) for a, c in _with_chance(task))
+    one, other = (rough_start(a, c) for a, c in _with_chance(task))
+    counts, starts = (first, second), (one, other)
+    return Ready(paired_data(task.layout, task.priors, starts, counts), starts, counts)
+
+
+def _with_chance(task: Task) -> list[tuple[Array, Array | None]]:
+    chance = (None, None) if task.chance is None else task.chance
+    return list(zip(task.layout.answers, chance, strict=True))
+
+
 PROGRAMS = {
     p.name: p
     for p in (
@@ -147,6 +169,7 @@ PROGRAMS = {
         Program(
             "posterior_guessing", "marginal", _guessing, no_more, collect_guessing, "ability", with_floor=True
         ),
+        Program("posterior_paired", "marginal", _pairs, no_more, collect_paired, "pairs"),
     )
 }
 """In the order in which imported draws are tried: the first whose telling variable they hold."""

@@ -1,4 +1,4 @@
-"""Data of the four programs."""
+"""Data of the programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from maskedadv.sampling.grid import Grid
 from maskedadv.sampling.guessing_grid import FloorGrid
 from maskedadv.sampling.layout import Layout
+from maskedadv.sampling.pairs import PairCounts, nodes
 from maskedadv.sampling.priors import Priors
 from maskedadv.sampling.starts import Start, rough_departures, rough_partial
 from maskedadv.vocabulary import CONTRASTS, subsets_of
@@ -88,6 +89,17 @@ def floor_data(layout: Layout, priors: Priors, grids: tuple[FloorGrid, FloorGrid
             f"group_{name}": grid.group,
             f"seen_alike_{name}": grid.seen_alike,
         }
+    return data
+
+
+def paired_data(
+    layout: Layout, priors: Priors, starts: tuple[Start, Start], counts: tuple[PairCounts, PairCounts]
+) -> dict[str, Any]:
+    """Data of `posterior_paired.stan`; the layout holds pairs only."""
+    z, weight = nodes()
+    data = _common(layout, priors, starts, population=True) | {"Q": len(z), "z": z, "weight": weight}
+    for name, own in zip(SUFFIXES, counts, strict=True):
+        data |= {f"F_{name}": len(own.chance), f"chance_{name}": own.chance, f"count_{name}": own.count}
     return data
 
 

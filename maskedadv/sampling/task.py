@@ -21,6 +21,7 @@ class Task:
     """One locale to sample, complete: it can be sent to another process.
 
     `chance` holds the guessing floor of every item of either subset, shapes (I_s,), or is None.
+    With `paired`, models are compared on their own pairs alone: the layout holds no others (`pairs_only`).
     """
 
     layout: Layout
@@ -34,6 +35,7 @@ class Task:
     threads: int | None = None
     marginal_at_any_cost: bool = False
     chance: tuple[Array, Array] | None = None
+    paired: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from maskedadv.sampling.sample import sample_locale
 from tests.sampling.locales import task
 from tests.sampling.prior import Truth, draw_locale
 
-PROGRAMS = ("marginal", "joint", "crm", "floor")
+PROGRAMS = ("marginal", "joint", "crm", "floor", "paired")
 CHANCE = 0.25
 MODELS, ITEMS = 5, (25, 20)
 KEPT = 99
@@ -38,14 +38,16 @@ def one_set(program: str, seed: int) -> dict[str, int]:
         missing=0.1 if crm or floor else 0.0,
         continuous=crm,
         chance=CHANCE if floor else None,
+        paired=program == "paired",
     )
     one = task(
         layout,
-        {"marginal": "forced", "joint": "joint", "crm": "joint", "floor": "marginal"}[program],
+        "joint" if program in ("joint", "crm") else "forced",
         response="crm" if crm else "binary",
         sampler=Sampler(warmup=500, draws=6 * KEPT, adapt_delta=0.95),
         chains=1,
         seed=seed,
+        paired=program == "paired",
         chance=(np.full(ITEMS[0], CHANCE), np.full(ITEMS[1], CHANCE)) if floor else None,
     )
     posterior = sample_locale(one)["posterior"].to_dataset()

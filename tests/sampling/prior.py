@@ -69,8 +69,12 @@ def draw_locale(
     missing: float = 0.0,
     continuous: bool = False,
     chance: float | None = None,
+    paired: bool = False,
 ) -> tuple[Layout, Truth]:
-    """Parameters, then answers; with a guessing floor abilities are relative to the population of items."""
+    """Parameters, then answers; with a guessing floor abilities are relative to the population of items.
+
+    With `paired` every model has effects of the items of its own, shared by its two answers.
+    """
     p = priors
     spread = p.spread * np.exp(p.spread_log_sd * rng.normal(size=4))
     correlation = lkj(rng, p.correlation)
@@ -81,16 +85,18 @@ def draw_locale(
     for s in (0, 1):
         level, gap = p.level * rng.normal(), p.gap * rng.normal()
         # The prior is on the level against the population of items; the anchor is the items asked.
-        population = sigma_b[s] * np.sqrt(items[s] / (items[s] - 1))
-        b = population * rng.normal(size=items[s])
-        anchor = b.mean() if chance is None else 0.0
+        population = sigma_b[s] * (1.0 if paired else np.sqrt(items[s] / (items[s] - 1)))
+        b = population * rng.normal(size=(models, items[s]) if paired else items[s])
+        anchor = b.mean() if chance is None and not paired else 0.0
         mean[2 * s : 2 * s + 2] = level - anchor + gap / 2 * np.array([1, -1])
         difficulty.append(b - anchor)
     root = np.linalg.cholesky(correlation)
     ability = mean + spread * (rng.normal(size=(models, 4)) @ root.T)
     answers = []
     for s in (0, 1):
-        eta = ability[:, 2 * s : 2 * s + 2].T.ravel()[:, None] - difficulty[s]
+        eta = ability[:, 2 * s : 2 * s + 2].T.ravel()[:, None] - np.tile(
+            difficulty[s], (2, 1) if paired else 1
+        )
         if continuous:
             y = eta + noise[s] * rng.normal(size=eta.shape)
         else:
