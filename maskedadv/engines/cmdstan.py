@@ -93,6 +93,7 @@ class CmdStan:
                     _write(folder, "values.json", values),
                     data=_write(folder, "data.json", data),
                     jacobian=True,
+                    sig_figs=18,
                 )
             except (RuntimeError, ValueError, OSError) as error:
                 raise EngineFailed(f"CmdStan could not evaluate '{program}': {error}") from error
@@ -184,7 +185,9 @@ def _model(program: str) -> Any:
 
     text = program_text(program)
     version = ".".join(map(str, installed_version()))
-    key = hashlib.sha256(f"{text}\0{version}\0{sorted(_FLAGS.items())}".encode()).hexdigest()[:16]
+    # Two CmdStans of one version may differ in their patches, flags and compilers: the path tells them apart.
+    made_by = (text, version, cmdstanpy.cmdstan_path(), str(sorted(_FLAGS.items())))
+    key = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:16]
     suffix = ".exe" if os.name == "nt" else ""
     kept = cache_folder() / f"cmdstan-{version}" / f"{program}-{key}{suffix}"
     with _quiet():

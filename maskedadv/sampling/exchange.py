@@ -147,6 +147,7 @@ def _finished(
         warmup=int(config.get("num_warmup", settings.warmup)),
         adapt_delta=float(config.get("delta", settings.adapt_delta)),
         max_treedepth=int(config.get("max_depth", settings.max_treedepth)),
+        metric=str(config.get("metric", settings.metric)),
         estimator=estimator,
     )
     task = replace(

@@ -27,6 +27,7 @@ from maskedadv.files.atomic import partial_files
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
 from maskedadv.result.draws import Posterior, file_names, read_tree, write_tree
 from maskedadv.sampling.layout import Layout, build_layout
+from maskedadv.sampling.pairs import pairs_only
 from maskedadv.sampling.posterior_estimate import block_estimates
 from maskedadv.sampling.priors import make_priors
 from maskedadv.sampling.sample import Task, sample_locale
@@ -45,20 +46,24 @@ def sample_all(
     progress: Progress,
     folder: Path | None,
     chance: Mapping[str, tuple[Array, Array]] | None = None,
+    paired: bool = False,
 ) -> list[Posterior]:
     """Posteriors in the order of the layouts.
 
     Parameters
     ----------
     chance : guessing floor of every item of either subset, by locale; None samples without a floor
+    paired : whether the layouts hold pairs only, to be sampled model by model
     jobs : locales at the same time; their chains share the cores
     folder : where finished locales are kept (and taken from, if they lie there); None keeps them in memory
     """
     names = file_names([layout.locale for layout in layouts])
     threads = None if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     tasks = [make_task(layout, settings, engine.name, threads) for layout in layouts]
+    tasks = [replace(task, paired=paired) for task in tasks]
     if chance is not None:
         tasks = [replace(task, chance=chance[task.layout.locale]) for task in tasks]
+    variant = "+".join(name for name, on in (("paired", paired), ("floor", chance is not None)) if on)
     with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
         running = _Running()
 
@@ -67,7 +72,7 @@ def sample_all(
             path = (folder or Path(temporary)) / names[locale]
 
             def tell(line: str) -> None:
-                progress(f"{locale}{'' if chance is None else ', floor'}: {line}")
+                progress(f"{locale}{variant and ', ' + variant}: {line}")
 
             if path.exists():
                 try:
@@ -109,18 +114,29 @@ def estimate_locales(
     tell: Progress,
     folder: Path | None,
     with_floor: bool = False,
+    paired: bool = False,
 ) -> tuple[list[BlockEstimate], dict[str, Posterior]]:
     """Estimates in the order of the design's blocks, and the posterior of every locale.
 
     Parameters
     ----------
     with_floor : whether right answers may be guesses, at the blocks' `chance`
+    paired : whether every model is taken by itself, on its items answered in both languages
     """
     own = {k: blocks for k in design.locales if (blocks := design.of_locale(k))}
     layouts = {k: build_layout(b, k, design.pivot) for k, b in own.items()}
     floors = {k: floors_of(b) for k, b in own.items()} if with_floor else None
+    if paired:
+        layouts = {k: pairs_only(layout) for k, layout in layouts.items()}
     found = sample_all(
-        list(layouts.values()), settings, engine, jobs=jobs, progress=tell, folder=folder, chance=floors
+        list(layouts.values()),
+        settings,
+        engine,
+        jobs=jobs,
+        progress=tell,
+        folder=folder,
+        chance=floors,
+        paired=paired,
     )
     posteriors = dict(zip(layouts, found, strict=True))
     estimates = {

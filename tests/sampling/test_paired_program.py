@@ -10,6 +10,7 @@ from scipy.special import expit
 from maskedadv.engines import Sampler
 from maskedadv.sampling.layout import Layout
 from maskedadv.sampling.pairs import count_pairs, nodes, pairs_only, pattern_probabilities, replicate_pairs
+from maskedadv.sampling.priors import Priors
 from maskedadv.sampling.sample import Plan, Task, sample_locale
 from tests import simulate
 from tests.monte_carlo import assert_moments
