@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields
 from pathlib import Path
 from typing import Unpack, get_type_hints
@@ -92,7 +92,9 @@ def fit_design(
     jobs: int = 1,
     progress: Progress | None = None,
     folder: Path | None = None,
+    bases: Collection[str] | None = None,
 ) -> Fit:
+<<<<<<< HEAD
     """From a prepared design to the result: bases, variants, cube; see `fit`.
 
     Parameters
@@ -100,7 +102,10 @@ def fit_design(
     folder
         Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
     """
+=======
+    """From a prepared design to the result: bases (None makes all that can be had), variants, cube."""
+>>>>>>> 111c674 (Variants paired and paired+floor under NUTS: posteriors of their own, in the link like the others)
     engine = choose_engine(settings.engine)
-    own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder)
+    own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder, bases)
     bases = make_bases(own)
     return collect(own, bases, make_variants(own, bases))

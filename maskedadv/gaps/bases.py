@@ -7,7 +7,7 @@ asked for or cannot be had. `BASES` names them in the order of every variant axi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,7 @@ class Run:
     jobs : blocks (locales, under `nuts`) at the same time
     tell : called with a line of text as parts are done
     folder : where NUTS keeps finished locales, a folder for each base; None keeps them in memory
+    bases : those that may be made; None allows all
     """
 
     design: Design
@@ -39,6 +40,7 @@ class Run:
     jobs: int = 1
     tell: Callable[[str], None] = lambda _: None
     folder: Path | None = None
+    bases: Collection[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,21 @@ def floor(run: Run, done: Mapping[str, Based]) -> Based | None:  # noqa: ARG001
     return _from_blocks(run, "floor", with_floor=True) if run.design.has_floor else None
 
 
-def _from_blocks(run: Run, name: str, *, with_floor: bool) -> Based:
-    """Every block's abilities, by maximum likelihood or NUTS."""
+def _from_blocks(run: Run, name: str, *, with_floor: bool, paired: bool = False) -> Based:
+    """Every block's abilities, by maximum likelihood or NUTS (which also has those of `paired` models)."""
     design, settings = run.design, run.settings
     posteriors: Mapping[str, Posterior] = {}
     if settings.method == "nuts":
         folder = None if run.folder is None else run.folder / name
         estimates, posteriors = estimate_locales(
-            design, settings, run.engine, jobs=run.jobs, tell=run.tell, folder=folder, with_floor=with_floor
+            design,
+            settings,
+            run.engine,
+            jobs=run.jobs,
+            tell=run.tell,
+            folder=folder,
+            with_floor=with_floor,
+            paired=paired,
         )
     else:
         estimates = estimate_blocks(
@@ -88,7 +97,10 @@ def _from_blocks(run: Run, name: str, *, with_floor: bool) -> Based:
 
 
 def paired(run: Run, done: Mapping[str, Based]) -> Based | None:
-    """Each model by itself, conditional on its items answered in both languages: log(n10/n01)."""
+    """Each model by itself, conditional on its items answered in both languages: log(n10/n01).
+
+    NUTS: with its own effect of every item integrated out.
+    """
     return _from_pairs(run, done["plain"], with_floor=False)
 
 
@@ -98,8 +110,14 @@ def paired_floor(run: Run, done: Mapping[str, Based]) -> Based | None:
 
 
 def _from_pairs(run: Run, rest: Based, *, with_floor: bool) -> Based | None:
-    if run.settings.variants == "none" or run.settings.method == "nuts":
+    if run.settings.variants == "none":
         return None
+    if run.settings.method == "nuts":
+        if run.settings.response != "binary":
+            return None
+        return _from_blocks(
+            run, "paired+floor" if with_floor else "paired", with_floor=with_floor, paired=True
+        )
     return Based(paired_gaps(run.design, run.settings, rest.gaps, with_floor=with_floor, tell=run.tell))
 
 
@@ -115,7 +133,7 @@ def make_bases(run: Run) -> dict[str, Based]:
     """Every base that is asked for and can be had, `plain` first."""
     done: dict[str, Based] = {}
     for name, make in BASES.items():
-        made = make(run, done)
+        made = make(run, done) if run.bases is None or name in run.bases else None
         if made is not None:
             done[name] = made
     return done

@@ -109,7 +109,9 @@ def read_stan(
         if floor_files:
             _, floor_tree = _finished(layout, settings, floor_files, floors)
             write_tree(floor_tree, Path(temporary) / "floor" / name)
-        result = fit_design(design, settings, folder=Path(temporary))
+        # Pairs were not sampled, and are not to be sampled here.
+        given = ("plain", "floor") if floor_files else ("plain",)
+        result = fit_design(design, settings, folder=Path(temporary), bases=given)
     posteriors = {"plain": {locale: Posterior(tree)}}
     if floor_files:
         posteriors["floor"] = {locale: Posterior(floor_tree)}
