@@ -25,8 +25,21 @@ from tests import simulate
 from tests.interrupting import interrupt_after, start
 from tests.monte_carlo import assert_moments
 
-QUICK = {"method": "nuts", "warmup": 60, "draws": 40, "chains": 2, "min_accuracy": 0.0}
-OPTIONS = ["--method", "nuts", "--warmup", "60", "--draws", "40", "--chains", "2", "--min-accuracy", "0"]
+QUICK = {"method": "nuts", "warmup": 60, "draws": 40, "chains": 2, "min_accuracy": 0.0, "variants": "none"}
+OPTIONS = [
+    "--method",
+    "nuts",
+    "--warmup",
+    "60",
+    "--draws",
+    "40",
+    "--chains",
+    "2",
+    "--min-accuracy",
+    "0",
+    "--variants",
+    "none",
+]
 
 
 @pytest.fixture(scope="module")
