@@ -94,18 +94,16 @@ def fit_design(
     folder: Path | None = None,
     bases: Collection[str] | None = None,
 ) -> Fit:
-<<<<<<< HEAD
     """From a prepared design to the result: bases, variants, cube; see `fit`.
 
     Parameters
     ----------
     folder
         Where NUTS keeps finished locales, and takes them from if they lie there; None keeps them in memory.
+    bases
+        Those that may be made; None makes all that can be had.
     """
-=======
-    """From a prepared design to the result: bases (None makes all that can be had), variants, cube."""
->>>>>>> 111c674 (Variants paired and paired+floor under NUTS: posteriors of their own, in the link like the others)
     engine = choose_engine(settings.engine)
     own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder, bases)
-    bases = make_bases(own)
-    return collect(own, bases, make_variants(own, bases))
+    made = make_bases(own)
+    return collect(own, made, make_variants(own, made))
