@@ -130,7 +130,12 @@ def test_prompts_name_answers_by_their_words_and_by_their_version(
 
 
 @pytest.mark.parametrize(
-    "where", ["maskedadv.scoring.launch.plan.__version__", "transformers.__version__", "torch.__version__"]
+    "where",
+    [
+        "maskedadv.scoring.launch.plan.__version__",
+        "maskedadv.scoring.models.identity.transformers.__version__",
+        "maskedadv.scoring.models.identity.torch.__version__",
+    ],
 )
 def test_another_version_of_the_software_asks_anew(
     tiny_model: Path, where: str, monkeypatch: pytest.MonkeyPatch
