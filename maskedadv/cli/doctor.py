@@ -18,7 +18,7 @@ PACKAGES = (
     "pandas",
     "pyarrow",
     "xarray",
-    "arviz",
+    "arviz-stats",
     "plotnine",
     "stanli",
     "cmdstanpy",

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from maskedadv.diagnostics import convergence
 from maskedadv.diagnostics.predictive import mid_p_values
-from maskedadv.diagnostics.quiet_arviz import quiet_arviz
 
 GAPS = ("contrast", "mean_contrast")
 
@@ -74,12 +74,10 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
     stats = tree["sample_stats"].to_dataset()
     gaps = posterior[list(GAPS)]
     chosen = posterior.drop_vars("item_subset", errors="ignore") if everything else gaps
-    with quiet_arviz() as az:
-        rhat = az.rhat(chosen)
-        bulk, tail = az.ess(chosen, method="bulk"), az.ess(chosen, method="tail")
-        mcse, sd = az.mcse(gaps, method="mean"), gaps.std(("chain", "draw"), ddof=1)
-        bfmi = np.asarray(az.bfmi(stats["energy"].values), dtype=np.float64)
-        ratio = mcse / sd
+    rhat = convergence.rhat(chosen)
+    bulk, tail = convergence.ess(chosen, "bulk"), convergence.ess(chosen, "tail")
+    ratio = convergence.mcse(gaps) / gaps.std(("chain", "draw"), ddof=1)
+    bfmi = convergence.bfmi(stats["energy"].values)
     rows = [rhat, bulk, tail]
     gap_rhat, gap_bulk, gap_tail = ([_values(r[name]) for name in GAPS] for r in rows)
     cell_p, item_p = mid_p_values(tree, "cell"), mid_p_values(tree, "item")

@@ -11,7 +11,7 @@ import plotnine as p9
 import xarray as xr
 from scipy.stats import rankdata
 
-from maskedadv.diagnostics.quiet_arviz import quiet_arviz
+from maskedadv.diagnostics import convergence
 from maskedadv.errors import OutputExists
 
 BINS = 20
@@ -84,8 +84,7 @@ def ess_plot(tree: xr.DataTree, title: str) -> p9.ggplot:
         for n in np.unique(np.linspace(max(8, values.shape[1] // 10), values.shape[1], 10).astype(int)):
             part = xr.Dataset({"x": (("chain", "draw"), values[:, :n])})
             for kind in ("bulk", "tail"):
-                with quiet_arviz() as az:
-                    ess = float(az.ess(part, method=kind)["x"])
+                ess = float(convergence.ess(part, kind)["x"])
                 rows.append({"gap": gap, "draws": n * len(values), "kind": kind, "ess": ess})
     frame = _ordered(pd.DataFrame(rows))
     return (
