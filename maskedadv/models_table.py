@@ -17,7 +17,7 @@ SIZES = ("parameters", "active_parameters")
 FACTS = ("family", *SIZES, "origin", "kind", "tuning", "adapted_for")
 _SIZE = re.compile(r"([0-9.eE+-]+)\s*([KMBT]?)", re.IGNORECASE)
 _UNIT = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
-_LEAST = 1e5  # a smaller plain number is surely meant in billions
+_BILLIONS = 1e5  # a plain number under this is a size as people say it: 7 means 7 billion
 
 
 def read_models(source: str | Path | pd.DataFrame, required: Sequence[str] = ()) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def _refuse(frame: pd.DataFrame, column: str, bad: pd.Series, what: str) -> None
 
 
 def _sizes(frame: pd.DataFrame, column: str) -> pd.Series:
-    """Counts of parameters from `7B`, `360M` or `7e9`; a bare `7` could be either and is refused."""
+    """Counts of parameters from `7B`, `360M`, `7e9` or `7`; plain numbers under 100,000 are billions."""
     values = np.full(len(frame), np.nan)
     bad = []
     for row, text in enumerate(frame[column]):
@@ -84,10 +84,11 @@ def _sizes(frame: pd.DataFrame, column: str) -> pd.Series:
             continue
         match = _SIZE.fullmatch(text)
         try:
-            value = float(match.group(1)) * _UNIT[match.group(2).upper()] if match else np.nan
+            number, unit = (float(match.group(1)), match.group(2).upper()) if match else (np.nan, "")
         except ValueError:
-            value = np.nan
-        if np.isfinite(value) and value >= _LEAST:
+            number, unit = np.nan, ""
+        value = number * (1e9 if not unit and number < _BILLIONS else _UNIT[unit])
+        if np.isfinite(value) and value > 0:
             values[row] = value
         else:
             bad.append(row)

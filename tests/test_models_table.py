@@ -30,7 +30,7 @@ def test_sizes_in_every_spelling(tmp_path: Path) -> None:
     assert model_facts(path)[list(table.columns)].equals(table)
 
 
-@pytest.mark.parametrize("text", ["7", "0.5", "-7B", "nan", "inf", "seven", "7BB", "1e", "B"])
+@pytest.mark.parametrize("text", ["0", "-7", "-7B", "nan", "inf", "seven", "7BB", "1e", "B"])
 def test_sizes_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(BadValue, match=r"column 'parameters': 1 values .* \(row 2: "):
         read_models(pd.DataFrame({"model": ["a", "b"], "parameters": ["7B", text]}))
@@ -76,13 +76,13 @@ def _table(*sizes: str) -> pd.DataFrame:
 
 
 def test_report_and_validity_take_every_spelling_of_a_size_alike() -> None:
-    spellings = ("7B", "7b", "7 B", "7e9", "7000M", "7000000000", "7.0e9", " 7B ")
+    spellings = ("7", "7.0", "7B", "7b", "7 B", "7e9", "7000M", "7000000000", "7.0e9", " 7B ")
     sizes = model_facts(_table(*spellings))["parameters"]
     assert set(sizes) == {7e9}
     assert _control(_table(*spellings)) == pytest.approx([22.669176] * len(spellings), abs=1e-6)
 
 
-@pytest.mark.parametrize("size", ["7", "0", "-7B", "inf", "seven", "7BB"])
+@pytest.mark.parametrize("size", ["-7", "0", "-7B", "inf", "seven", "7BB"])
 def test_report_and_validity_refuse_alike(size: str) -> None:
     said = []
     for read in (model_facts, _control):
