@@ -83,7 +83,7 @@ def letter_pattern(index: Iterable[str], suffixes: str) -> str:
     others = "|".join(s for s in spelled if not s.isascii() or len(s) > 1)
     # Nor of "A's", "B-cells", "B+", "C#", "B.C."; a closing quote may follow.
     joined = rf"(?![.'\-‐](?!(?i:{suffixes}){WORD_ENDS})\w)" if suffixes else r"(?![.'\-‐]\w)"
-    pattern = rf"(?-i:[{latin}])(?-i:(?![{LATIN}+]|#(?!#))){joined}"
+    pattern = rf"(?-i:[{latin}])(?-i:(?![{LATIN}+]|#(?!#)| (?:major|minor|flat|sharp)\b)){joined}"
     return rf"{pattern}|(?-i:{others}){WORD_ENDS}" if others else pattern
 
 

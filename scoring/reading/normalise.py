@@ -6,6 +6,8 @@ import re
 import unicodedata
 
 _APOSTROPHES = dict.fromkeys(map(ord, "‘’ʻʼʽʹ′´＇‛"), "'")
+# Letters in black circles and squares and those of flags, which NFKC leaves alone.
+_PICTURES = {first + k: chr(ord("A") + k) for first in (0x1F150, 0x1F170, 0x1F1E6) for k in range(26)}
 _VOWEL_SIGNS = ("\u064b", "\u0652")  # of Arabic; and the tatweel, which only widens a word
 _EMPHASIS = r"(?:\*{1,3}|_{1,3}|`{1,3}|~~)"
 # One emphasised sign, such as **B** or `b`, keeps its mark as a bracket: emphasis singles an option out.
@@ -19,7 +21,7 @@ _STARS = re.compile(r"\*+|`+|~~|(?<![^\W_])_+|_+(?![^\W_])")
 
 def normalise(text: str) -> str:
     """Compatibility forms to plain ones (Ａ, ⓑ, 𝐁), apostrophes to one; no bidi marks, joiners or tatweel."""
-    text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).translate(_APOSTROPHES)
+    text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES | _PICTURES)).translate(_APOSTROPHES)
     kept = (c for c in text if not (_VOWEL_SIGNS[0] <= c <= _VOWEL_SIGNS[1] or c == "\u0640"))
     return "".join(c for c in kept if unicodedata.category(c) != "Cf")
 

@@ -21,11 +21,11 @@ from maskedadv.scoring.reading.letters import (
 from maskedadv.scoring.reading.normalise import normalise, without_markdown
 
 # What may stand around a letter: blanks, quotes, brackets, marks, TeX.
-COLONS = r":=՝፦፡჻"
-AROUND = rf"""(?:[\s{COLONS}\-–—→⇒➡=>~"'“”«»‘’„(\[{{<$|#•·✓✔✅☑👉【「『《〈،؛]|\\[a-z]+\{{|\\[(\[])"""
+COLONS = r":=៖՝፦፡჻"
+AROUND = rf"""(?:[\s{COLONS}\-–—→⇒➡=>~"'“”«»‘’„(\[{{<$|#@%•·■➤►▶●◆✓✔✅☑👉【「『《〈،؛]|\\[a-z]+\{{|\\[(\[])"""
 ARTICLE = r"(?-i:(?:the|la|el|le|lo|il|a|o|die|das|den|de|het|το|την|τη|η|ο|ang|ny)\s{1,2})?"
 QUOTED = r"""[\s("'“«\[{$]"""
-CLOSING = r"""[\s~"'“”«»‘’)\]}<>$#|.,:;!。、，．】」』》〉،؛۔।။។።\\✓✔✅☑]"""
+CLOSING = r"""[\s~=@%"'“”«»‘’)\]}<>$#|.,:;!。、，．】」』》〉،؛۔।။។።\\✓✔✅☑]"""
 LIST_MARK = r"""(?:[ \t]?["'”’)\]}$]{0,3}[ \t]?[.):、．][.)"'”’\]}$]*|["'”’)\]}$]{1,3}(?=[ \t]|$))"""
 FLAGS = re.IGNORECASE | re.MULTILINE
 
@@ -94,7 +94,10 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
     apart = f"(?-i:(?<![{WORD}'+.]))"
     if w.glued:
         apart = rf"(?:(?-i:(?<![{LATIN}'+.])(?=[A-Z]))|{apart})"
-    bridge = rf"(?:(?-i:[{WORD}']){{1,14}}[\s]{{1,3}}){{0,3}}?" + (r"[^\WA-Za-z]{0,8}?" if w.glued else "")
+    bridge = rf"(?:(?-i:(?![A-Z](?![A-Za-z])))(?-i:[{WORD}']){{1,14}}[\s]{{1,3}}){{0,3}}?" + (
+        r"[^\WA-Za-z]{0,8}?" if w.glued else ""
+    )
+    letter_ends = f"(?-i:(?![{LATIN}]))" if w.glued else WORD_ENDS
     short = r"[^\WA-Za-z]{0,3}" if w.glued else ""
     long_reasons = tuple(x for x in w.because if len(x) > 4)
     reasons = tuple(x for x in w.because if x not in _ALSO_OTHERWISE)
@@ -154,7 +157,7 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         ),
         denial=re.compile(rf"(?:{any_(w.not_, w.denied, w.wrong)}|[✗✘❌✖])", FLAGS),
         second=re.compile(
-            rf"{CLOSING}{{0,8}}?(?:[,/&+、]|(?:{any_(w.and_)})(?:\s(?:{any_(w.if_)}))?)[\s(]*{option}{letter}{WORD_ENDS}",
+            rf"{CLOSING}{{0,8}}?(?:[,/&+、]|(?:{any_(w.and_)})(?:\s(?:{any_(w.if_)}))?)[\s(]*{option}{letter}{letter_ends}",
             re.IGNORECASE,
         ),
         not_before=re.compile(

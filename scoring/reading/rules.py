@@ -6,6 +6,7 @@ import re
 
 from maskedadv.scoring.reading.patterns import Patterns
 
+_MOST_OPTIONS = 10
 _REACH = 200  # how far a sentence is looked through, in characters
 _SENTENCE_END = re.compile(r"[!?。؟।۔።။።\n]|\.(?=[\s\"')\]]|$)|\.{3}")
 _CLAUSE_END = re.compile(r"[,;:،؛、，–—(]|\s-\s")
@@ -80,7 +81,12 @@ def second_option(text: str, letter: str, end: int, p: Patterns) -> bool:
     second = p.second.match(text, end)
     if second is None or p.index[second["letter"]] == p.index[letter]:
         return False
-    if denied_after(sentence_after(text, second.end("letter")), p):
+    last = second.end("letter")
+    for _ in range(_MOST_OPTIONS):  # "B; A, C and D are wrong"
+        if not (another := p.second.match(text, last)):
+            break
+        last = another.end("letter")
+    if denied_after(sentence_after(text, last), p):
         return False
     return not (second["letter"].islower() and is_article(text, second["letter"], second.end("letter"), p))
 

@@ -81,6 +81,9 @@ def _said_correct(text: str, p: Patterns) -> Iterator[Statement]:
         place, letter = m.start("letter"), m["letter"]
         if letter.islower() and rules.is_article(text, letter, m.end("letter"), p):
             continue
+        denied = p.not_after.match(rules.sentence_after(text, m.end("letter")))
+        if denied and m.end("letter") + denied.end() > m.end():
+            continue  # "A는 맞지 않습니다" begins as "A는 맞습니다" does
         if not rules.falls(text, place, place, m.end(), p):
             yield Statement(place, p.index[letter], "said_correct", EXPLICIT)
 
@@ -216,6 +219,8 @@ def _rejected(mark: str, rest: str, own: str, p: Patterns) -> bool:
     if own and rest.casefold().startswith(own.casefold()):
         rest = "-" + rest[len(own) :]  # an option's own text may hold a denial
     first = re.split(r"[.!?。।]\s", rest, maxsplit=1)[0]
+    if (no := p.denial.match(first)) and first[no.end() : no.end() + 1] in {",", ".", "!"}:
+        return True  # "A) No, that is a river"
     wrong = p.wrong.search(first)
     if wrong and (wrong.start() > 0 or ":" in mark):
         return True
