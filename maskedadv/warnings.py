@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from maskedadv.settings import Settings
 
 
+UNEVEN = 0.02
+"""Difference of the shares of missing answers in the two languages from which it is told, if it is clear."""
+
+
 @dataclass(frozen=True)
 class Warned:
     """A sentence and its kind."""
@@ -127,6 +131,32 @@ def _relatives(f: Facts) -> str | None:
     return (
         f"models answer alike beyond ability and difficulty: {_some(told, 3)}; plain gaps and means over "
         "models take them for independent."
+    )
+
+
+@kind("uneven missing answers")
+def _uneven_missing(f: Facts) -> str | None:
+    """Answers that are missing more often in one language than in the other, by more than chance."""
+    found: list[tuple[float, str]] = []
+    for locale in f.design.locales:
+        for block in f.design.of_locale(locale).values():
+            seen = [~np.isnan(v) for v in block.in_both(locale, f.design.models, f.design.cells[locale].keep)]
+            only = [(one & ~other).sum(axis=1) for one, other in (seen, seen[::-1])]
+            there = seen[0].any(axis=1) & seen[1].any(axis=1)
+            share = (only[1] - only[0]) / len(block.item)
+            clear = np.abs(only[0] - only[1]) > 3 * np.sqrt(only[0] + only[1])
+            for j in np.flatnonzero(there & clear & (np.abs(share) > UNEVEN)):
+                language = locale if share[j] > 0 else f.design.pivot
+                text = (
+                    f"{f.design.models[j]} {block.name} ({100 * abs(share[j]):.0f} points more in {language})"
+                )
+                found.append((-abs(float(share[j])), text))
+    if not found:
+        return None
+    return (
+        f"answers are missing unevenly between the languages in {len(found)} cells: "
+        f"{_some([text for _, text in sorted(found)], 3)}; if they are missing because they are hard, plain "
+        "gaps are off, while paired ones use only items answered in both."
     )
 
 

@@ -66,5 +66,7 @@ def survival(sides: Mapping[str, int]) -> str:
     if not lost:
         return f"It stays clearly {where} zero under all of them."
     single = [name for name in lost if name in causes]
-    cause = " or ".join(causes[n] for n in single) or f"{' and '.join(causes.values())} together"
+    parts = dict.fromkeys(part for name in lost for part in name.split("+"))
+    together = f"{' and '.join(causes[part] for part in parts)} together"
+    cause = " or ".join(causes[n] for n in single) or together
     return f"It is clearly {where} zero as plain, but not as {', '.join(lost)}: it may come from {cause}."
