@@ -3,11 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-<<<<<<< HEAD
-.PHONY: demo test test-core test-scoring test-slow check format bench docs clean
-=======
-.PHONY: demo test test-slow check format bench bench-gpu docs clean
->>>>>>> f1776ce (Benchmarks of scoring on both shapes and on a GPU, with a checklist for the first one; models are tried with text; docs of what is refused, of devices and of checks)
+.PHONY: demo test test-core test-scoring test-slow check format bench bench-gpu docs clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
