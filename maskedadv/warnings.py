@@ -203,6 +203,17 @@ def _soft_information(f: Facts) -> str | None:
     return "information intervals take soft answers for coin flips and are too wide; use --interval robust."
 
 
+@kind("information means")
+def _information_means(f: Facts) -> str | None:
+    if f.settings.interval != "information":
+        return None
+    return (
+        "information intervals take the model as true: they know nothing of what models share beyond "
+        "ability, nor of the pivot answers that locales share (means over locales have no interval); use "
+        "--interval robust."
+    )
+
+
 @kind("failed replicates")
 def _failed_replicates(f: Facts) -> str | None:
     if f.settings.interval != "bootstrap":

@@ -100,6 +100,11 @@ def _joint_intervals(fit: Fit) -> str:
             "locales were sampled one by one, so means over locales take their errors as independent and "
             "leave out what the locales' shared answers have in common."
         )
+    if fit.settings.interval == "information":
+        return (
+            "Intervals of means over models come from the information matrix of a locale; means over locales "
+            "have none, since it knows nothing of the answers that locales share."
+        )
     return (
         "Intervals of means and differences come from the joint uncertainty of all gaps, with the "
         "covariance of models and locales that share items."

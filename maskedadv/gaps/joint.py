@@ -4,7 +4,9 @@ A mean over models or locales is a weighted sum of gaps whose errors go together
 items, and every locale is compared with the same English answers. Its interval comes from the rows of
 `Uncertainty`, added up over everything that shares a key, never from averaging intervals. Posterior draws of
 two locales come from separate runs: a sum over locales then leaves out what their shared answers have in
-common.
+common. The rows of `information` are directions of one locale and know nothing of others, whose English
+answers are the same: taken as independent, 95% intervals of means over locales covered 73% (global gap).
+They have none.
 """
 
 from __future__ import annotations
@@ -155,7 +157,10 @@ class Joint:
         for places in np.unique(concerned, axis=0):  # sums over the same locales, together
             rows = (concerned == places).all(axis=1)
             spread = self._rows(weights[rows], np.flatnonzero(places))
-            found = interval(self.uncertainty[0].kind, spread, value[rows], self.level)
+            kind = self.uncertainty[0].kind
+            if kind == "information" and places.sum() > 1:
+                continue  # what the locales share (the pivot's answers) is in no row: no interval is known
+            found = interval(kind, spread, value[rows], self.level)
             for whole, part in zip(out, (found.sd, found.lower, found.upper, found.p_positive), strict=True):
                 whole[rows] = part
         return Contrasts(value, *out)

@@ -119,7 +119,7 @@ def _mean_in_words(fit: Fit, variant: str, chosen: Mapping[str, Any]) -> str:
 def _clear(row: pd.Series) -> str:
     where = "is clearly above zero" if row["lower"] > 0 else "is clearly below zero"
     if not (row["lower"] > 0 or row["upper"] < 0):
-        where = "is not clear of zero"
+        where = "is not clear of zero" if np.isfinite(row["sd"]) else "has no interval"
     bounds = f" [{number(row['lower'])}, {number(row['upper'])}]" if np.isfinite(row["lower"]) else ""
     return f"{where} ({number(row['estimate'])}{bounds})"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import maskedadv
 from maskedadv import summaries
 from maskedadv.gaps.joint import Joint
 from maskedadv.result.fit_result import NUMBERS, Fit
+from tests import simulate
 from tests.constructed import constructed_fit
 
 
@@ -71,3 +73,14 @@ def test_many_models_each_lacking_some_replicates_keep_their_mean_s_interval():
     rows[:, 1][rng.random((300, 40)) < 0.05] = np.nan
     assert np.isfinite(fit_of(rows).means()["sd"]).all()
     assert np.isfinite(fit_of(rows, unknown=3).means()["sd"]).all()
+
+
+def test_information_gives_no_interval_over_locales_and_says_so():
+    """Locales share the pivot's answers, of which directions of one locale know nothing (covered 73%)."""
+    table = simulate.table(4, (60, 60), (-0.5, -0.3), seed=3, locales=("zh", "sw"))
+    fit = maskedadv.fit(table, interval="information", min_accuracy=0, variants="none")
+    within, over = summaries.locale_means(fit), summaries.overall_means(fit)
+    assert np.isfinite(within["sd"]).all()
+    assert np.isfinite(over["estimate"]).all()
+    assert over[["sd", "lower", "upper", "p_positive"]].isna().all(axis=None)
+    assert sum("--interval robust" in w for w in fit.warnings) == 1
