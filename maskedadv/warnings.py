@@ -107,13 +107,18 @@ def _departure(f: Facts) -> str | None:
     if not rejects(f.departures):
         return None
     worst = max(f.departures[:-1], key=lambda d: abs(d.statistic or 0.0))
-    nan = float("nan")
+    means = f"no model has a finite {_plain_name(worst.gap)} in {worst.locale} under both"
+    if worst.plain is not None and worst.paired is not None:
+        means = (
+            f"the mean {_plain_name(worst.gap)} in {worst.locale} is {worst.plain:.2f} plain and "
+            f"{worst.paired:.2f} paired"
+        )
     shown = "paired" in f.cube["variant"].values
     p = p_value(f.departures[-1].p or 0.0)
+    inflated = ", or are inflated by joint estimation from few cells an item" if _joint_of_few(f) else ""
     return (
-        "plain gaps lean on what models share beyond ability, or know of single items (Hausman's test "
-        f"against each model by itself: p {p}): the mean {_plain_name(worst.gap)} in "
-        f"{worst.locale} is {worst.plain or nan:.2f} plain and {worst.paired or nan:.2f} paired"
+        "plain gaps lean on what models share beyond ability, or know of single items"
+        f"{inflated} (Hausman's test against each model by itself: p {p}): {means}"
         + ("; take the paired gaps." if shown else "; fit with variants to have the paired gaps.")
     )
 
@@ -125,7 +130,8 @@ def _relatives(f: Facts) -> str | None:
     told = []
     for group in f.relatives.groups:
         low, high = f.relatives.within(group)
-        reach = f"{high:.2f}" if len(group) == 2 else f"{low:.2f} to {high:.2f}"
+        ends = dict.fromkeys(f"{v:.2f}" for v in (low, high))
+        reach = " to ".join(ends)
         names = f"{', '.join(group[:-1])} and {group[-1]}" if len(group) <= 8 else _some(group, 7)
         told.append(f"{names} (residual correlation {reach})")
     return (
@@ -164,9 +170,7 @@ def _uneven_missing(f: Facts) -> str | None:
 def _few_cells(f: Facts) -> str | None:
     from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
 
-    if f.settings.method != "optimize" or f.settings.response != "binary":
-        return None
-    few = [b for b in f.fitted if b.estimate.estimator == "joint" and b.estimate.typical_cells < FEW_CELLS]
+    few = _joint_of_few(f)
     if not few:
         return None
     least = max(2.0, min(b.estimate.typical_cells for b in few))
@@ -371,6 +375,15 @@ def _sampling(f: Facts) -> Iterable[str]:
 def _shown_links(f: Facts) -> list[Mapping[str, Any]]:
     shown = set(f.cube["variant"].values)
     return [v for v in f.links if v["variant"] in shown and not v["reason"]]
+
+
+def _joint_of_few(f: Facts) -> list[Fitted]:
+    """Blocks whose gaps joint maximum likelihood inflates."""
+    from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
+
+    if f.settings.method != "optimize" or f.settings.response != "binary":
+        return []
+    return [b for b in f.fitted if b.estimate.estimator == "joint" and b.estimate.typical_cells < FEW_CELLS]
 
 
 def _plain_name(gap: str) -> str:

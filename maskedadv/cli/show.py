@@ -45,7 +45,23 @@ def gap_table(frame: pd.DataFrame) -> str:
             ]
         )
     text = format_table(HEADER, rows, left=(0, 1, 2))
-    return "\n".join([text, *(wrap(f"[{k}] {note}") for k, note in enumerate(notes, 1))])
+    below = [wrap(f"[{k}] {note}") for k, note in enumerate(notes, 1)]
+    return "\n".join([text, *below, *_uneven_means(frame)])
+
+
+def _uneven_means(frame: pd.DataFrame) -> list[str]:
+    """Where a locale's mean gaps are over different models, so that knowledge is not local less global."""
+    means = frame[frame["model"] == MEAN]
+    counts = means.groupby("locale", sort=False)["note"].nunique()
+    uneven = [str(k) for k in counts.index[counts > 1]]
+    if not uneven or KNOWLEDGE not in set(means["gap"]):
+        return []
+    return [
+        wrap(
+            f"Means of {', '.join(uneven)} are each over the models that have that gap, so that knowledge is "
+            "not local less global there."
+        )
+    ]
 
 
 def say_warnings(fit: Fit) -> None:
@@ -81,8 +97,7 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
         frames = [fit.means(gap=KNOWLEDGE, variant=name, **chosen)]
         frames = [fit.gaps(gap=KNOWLEDGE, variant=name, **chosen), *frames] if models else frames
         for r in records(with_means(*frames) if models else frames[0]):
-            known = not pd.isna(r["estimate"])
-            text = f"{number(r['estimate'])} ({number(r['sd'])})" if known else "-"
+            text = number(r["estimate"]) + (f" ({number(r['sd'])})" if pd.notna(r["sd"]) else "")
             cells.setdefault((r["locale"], r["model"]), []).append(text)
             if r["model"] == MEAN:
                 counts.setdefault(r["locale"], []).append(r["note"].removesuffix(" models"))

@@ -67,7 +67,7 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     Interval
         Normal for `robust` and `information`, percentiles of the rows for `bootstrap` and `posterior`;
         `p_positive` is Φ(estimate / sd), so that the two-sided p is 2·min(p, 1 − p), but for `posterior`
-        the share of draws above zero.
+        the share of draws above zero. NaN throughout where the estimate is infinite: rows know no bound.
     """
     tail = (1.0 - level) / 2
     if not len(rows):
@@ -76,18 +76,18 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     if kind in ("bootstrap", "posterior"):
         with np.errstate(invalid="ignore"):
             usable = (~np.isnan(rows)).mean(axis=0) >= 0.5
-            rows = np.where(usable & ~np.isnan(estimate), rows, 0.0)
+            rows = np.where(usable & np.isfinite(estimate), rows, 0.0)
             with warnings.catch_warnings():  # fewer than two rows: NaN is the right answer
                 warnings.simplefilter("ignore", RuntimeWarning)
                 sd = np.nanstd(rows, axis=0, ddof=1)
             lower, upper = np.nanquantile(rows, [tail, 1.0 - tail], axis=0)
-        blank = np.isnan(estimate) | ~usable
+        blank = ~np.isfinite(estimate) | ~usable
         sd, lower, upper = (np.where(blank, np.nan, a) for a in (sd, lower, upper))
         if kind == "bootstrap":  # no two replicates differ: nothing was learnt of the noise
             sd, lower, upper = (np.where(sd > NO_SPREAD, a, np.nan) for a in (sd, lower, upper))
     else:
         sd = np.sqrt((rows**2).sum(axis=0))
-        sd = np.where(np.isnan(estimate) | (sd <= NO_SPREAD), np.nan, sd)
+        sd = np.where(~np.isfinite(estimate) | (sd <= NO_SPREAD), np.nan, sd)
         z = ndtri(1.0 - tail)
         lower, upper = estimate - z * sd, estimate + z * sd
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -109,7 +109,7 @@ def _note(found: PairedEstimate, j: int, subset: str, local: str, pivot: str, le
         side, edge = ("below", found.upper[j]) if reason == paired.ALL_PIVOT else ("above", found.lower[j])
         return (
             f"infinite: of {n:g} {subset} items right in one language only, all are right in {right}, none "
-            f"in {wrong}; the gap is {side} {number(float(edge))} ({100 * level:g}% exact)"
+            f"in {wrong}; the {subset} gap is {side} {number(float(edge))} ({100 * level:g}% exact)"
         )
     return {
         0: "",

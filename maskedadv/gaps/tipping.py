@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from maskedadv.gaps.contrasts import NO_SPREAD
 from maskedadv.gaps.joint import ALL_LOCALES, NORMAL_KINDS, Joint
 from maskedadv.vocabulary import GAPS
 
@@ -62,6 +63,9 @@ def tipping_points(joint: Joint) -> pd.DataFrame:
         if not np.isfinite(local + total):
             rows.append((name, np.nan, np.nan, np.nan, "no model has all gaps"))
             continue
+        if abs(total) <= NO_SPREAD:
+            rows.append((name, np.nan, -np.inf, np.inf, "the mean global gap is zero: there is no ratio"))
+            continue
         lower = upper = np.nan
         if joint.uncertainty[0].kind in NORMAL_KINDS:
             va, vb = float(mean.sd[k, _LOCAL] ** 2), float(mean.sd[k, _GLOBAL] ** 2)
@@ -77,7 +81,7 @@ def tipping_points(joint: Joint) -> pd.DataFrame:
                 tail = (1 - joint.level) / 2
                 lower, upper = (float(v) for v in np.nanquantile(ratio, [tail, 1 - tail]))
         note = ""
-        if local > 0 > total:
+        if local > NO_SPREAD and total < 0:
             note = "no ratio of scales explains the sign: local above zero, global below"
         if not note and np.isinf(lower):
             note = "the global gap is not clear of zero: any ratio will do"
