@@ -23,7 +23,7 @@ HEADLINE = (
     "what these models share."
 )
 """Stands under an answer that speaks of paired gaps."""
-PLAIN = "Plain gaps, as the papers define them."
+PLAIN = "Plain gaps, as the papers define them (the answers above speak of paired ones)."
 """Opens the captions of exhibits that stay plain beside such an answer."""
 
 NAMES = gap_titles()

@@ -64,7 +64,7 @@ def _convergence(m: Measures) -> list[Finding]:
             Finding(DO_NOT_USE, reason, f"{longer}; if it stays, the model does not fit these answers")
         )
     elif m.rhat_gaps > RHAT_LOOK:
-        out.append(Finding(LOOK, f"R-hat of a gap is {m.rhat_gaps:.3f}, above {RHAT_LOOK}", longer))
+        out.append(Finding(LOOK, f"R-hat of a gap is {m.rhat_gaps:.4f}, above {RHAT_LOOK}", longer))
     elif m.rhat_all > RHAT_LOOK:
         reason = f"R-hat of {m.worst} is {m.rhat_all:.3f}; the gaps are at {m.rhat_gaps:.3f}"
         out.append(Finding(LOOK, reason, f"{longer} before using that quantity"))

@@ -70,6 +70,13 @@ class Fit:
     info: Info
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        models, locales = self.cube.sizes["model"], ", ".join(map(str, self.cube["locale"].values))
+        return (
+            f"<maskedadv.Fit: {self.settings.method}, {self.settings.estimator}; {models} models, "
+            f"locales {locales}; variants {', '.join(self.variants)}; headline {self.headline}>"
+        )
+
     @property
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""

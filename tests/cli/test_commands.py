@@ -16,6 +16,7 @@ import maskedadv
 from maskedadv.cli.main import COMMANDS, main
 from maskedadv.result.fit_result import COLUMNS
 from maskedadv.words.terminal import display_width
+from tests.conftest import ROOT
 from tests.interrupting import interrupt_after, start
 from tests.simulate import table
 
@@ -257,6 +258,10 @@ def test_demo_tells_the_whole_story(capsys: pytest.CaptureFixture[str], tmp_path
     assert f"{clearly} of 36 clearly above zero" in " ".join(out.split())
     assert "one family" in out
     assert "Western" in out
+    told = (ROOT / "README.md").read_text("utf-8")
+    shown = [line for line in told.splitlines() if "(mean of 6 models)" in line]
+    assert len(shown) == 3
+    assert set(shown) <= set(out.splitlines())
     after = out[out.index("What to run next") :].splitlines()
     assert after[1].endswith("in a browser   (all of this with figures)")
     assert run(capsys, "demo", "--output", tmp_path / "demo")[0] == 0

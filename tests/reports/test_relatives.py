@@ -10,6 +10,7 @@ import pytest
 
 import maskedadv
 from maskedadv import datasets
+from maskedadv.reports.answers import PLAIN
 from maskedadv.reports.figures.relatives import caption, relatives_matrix
 from maskedadv.reports.write import write_report
 
@@ -28,14 +29,14 @@ def test_the_answer_is_paired_and_the_papers_exhibits_say_that_they_are_plain(
     lead = page[page.index('class="lead"') : page.index('class="lead"') + 2500]
     assert f"{paired['estimate']:.2f}".replace("-", "−") in lead
     assert "Every model by itself" in lead
-    assert page.count("Plain gaps, as the papers define them.") >= 3
+    assert page.count(PLAIN) >= 3
     written = pd.read_csv(tmp_path / "r" / "tables" / "plain-against-paired.csv")
     assert written["p"].iloc[-1] == pytest.approx(fit.departures()["p"].iloc[-1])
 
     write_report(fit.with_headline("plain"), tmp_path / "p", formats=())
     page = (tmp_path / "p" / "index.html").read_text("utf-8")
     assert "Every model by itself, on the items" not in page
-    assert "Plain gaps, as the papers define them." not in page
+    assert PLAIN not in page
 
 
 def test_the_matrix_puts_the_alike_beside_each_other(fit: maskedadv.Fit) -> None:

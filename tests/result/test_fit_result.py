@@ -139,3 +139,11 @@ def test_many_cells_are_not_warned_about() -> None:
     fit = maskedadv.fit(frame, estimator="auto", min_accuracy=0)
     assert {b["estimator"] for b in fit.info.blocks} == {"joint"}
     assert "inflates" not in " ".join(fit.warnings)
+
+
+def test_a_fit_shows_as_a_sentence_not_as_its_arrays(frame: pd.DataFrame) -> None:
+    shown = repr(maskedadv.fit(frame, estimator="marginal", min_accuracy=0))
+    assert shown == (
+        "<maskedadv.Fit: optimize, marginal; 4 models, locales fr, zh; "
+        "variants plain, paired; headline plain>"
+    )
