@@ -76,7 +76,7 @@ def test_export_sample_import(
         names=True,
     )
     drawn = result.draws("knowledge_gap").sel(locale="zh", model="m0", chain=1)
-    np.testing.assert_allclose(drawn, rows["knowledge_gap1"], atol=1e-9)
+    np.testing.assert_allclose(drawn, rows["contrast13"], atol=1e-9)
     capsys.readouterr()
 
     other = tmp_path / "other.csv"
