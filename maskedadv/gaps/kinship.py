@@ -63,10 +63,12 @@ def find_kinship(design: Design, response: str) -> Kinship | None:
     if response != "binary":
         return None
     parts: list[Covariances] = []
+    items: set[str] = set()
     for locale in design.locales:
         for block in design.of_locale(locale).values():
             parts += language_covariances(*block.in_both(locale, design.models, design.cells[locale].keep))
-    found = find_relatives(parts)
+            items.update(block.item)
+    found = find_relatives(parts, len(items))
     used = np.flatnonzero(np.isfinite(found.correlation).any(axis=1))
     if len(used) < 2:
         return None

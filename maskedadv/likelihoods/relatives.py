@@ -110,15 +110,22 @@ class Relatives:
     order: NDArray[np.intp]
 
 
-def find_relatives(parts: Sequence[Covariances]) -> Relatives:
+def find_relatives(parts: Sequence[Covariances], items: int) -> Relatives:
     """Residual correlations over all languages and subsets, and groups of models that answer alike.
 
-    Groups are those of average linkage cut at `BOUND`, or at four standard errors where that is more.
+    Groups are those of average linkage cut at `BOUND`, or at four standard errors where that is more. These
+    count items, not answers: what chance gives two models on an item, its difficulty above all, it gives
+    them in every language, and the pivot's answers stand in every locale's part.
+
+    Parameters
+    ----------
+    items : number of different items behind the parts
     """
     excess, scale, count = (sum(getattr(p, name) for p in parts) for name in ("excess", "scale", "count"))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.where(scale > 0, excess / scale, np.nan)
-        sd = np.where(count > 0, 1.0 / np.sqrt(count), np.nan)
+        share = count / count.diagonal().max(initial=0)
+        sd = np.where(count > 0, 1.0 / np.sqrt(items * share), np.nan)
     np.fill_diagonal(correlation, np.nan)
     models = len(correlation)
     if models < 2:

@@ -8,11 +8,11 @@ import pytest
 
 from maskedadv import datasets
 from maskedadv.likelihoods.relatives import find_relatives, language_covariances
-from tests.simulate import block, copies, languages
+from tests.simulate import block, copies, expit, languages
 
 
 def relatives_of(answers: np.ndarray):
-    return find_relatives(language_covariances(*languages(answers)))
+    return find_relatives(language_covariances(*languages(answers)), answers.shape[1])
 
 
 def test_no_model_is_a_relative_where_the_rasch_model_holds() -> None:
@@ -22,6 +22,29 @@ def test_no_model_is_a_relative_where_the_rasch_model_holds() -> None:
         off = found.correlation[np.triu_indices(models, 1)]
         assert abs(off.mean()) < 0.06
         assert off.std() < 1.6 * found.sd[0, 1] or models == 2
+
+
+@pytest.mark.parametrize(
+    ("models", "items", "spread", "locales"), [(200, 30, 1.0, 1), (20, 60, 2.0, 1), (20, 40, 1.5, 6)]
+)
+def test_no_model_is_a_relative_where_items_are_few(
+    models: int, items: int, spread: float, locales: int
+) -> None:
+    """Many pairs, items that spread wide, English answers that stand in every locale's part: 6 tables."""
+    false = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        ability = 0.7 + 0.5 * rng.standard_normal(models)
+        parts = []
+        for gap in (-0.8, -0.3):
+            b = spread * rng.standard_normal(items)
+            shifts = [0.0, *[gap] * locales]
+            p = expit(ability[:, None] + np.array(shifts)[:, None, None] - b)
+            pivot, *local = (rng.random(p.shape) < p).astype(float)
+            for own in local:
+                parts += language_covariances(own, pivot)
+        false += bool(find_relatives(parts, 2 * items).groups)
+    assert false == 0
 
 
 def test_copies_correlate_at_one_and_are_named() -> None:
@@ -68,5 +91,5 @@ def test_five_relatives_among_the_bundled_systems() -> None:
         }
         for k in ("bn", "de", "fr", "ja", "sw", "zh"):
             parts += language_covariances(answers[k], answers["en"])
-    found = find_relatives(parts)
+    found = find_relatives(parts, 400)
     assert [[names[j] for j in g] for g in found.groups] == [[n for n in names if n.startswith("s1.1")]]
