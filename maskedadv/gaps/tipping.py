@@ -25,7 +25,7 @@ _GLOBAL, _LOCAL = GAPS.index("global_gap"), GAPS.index("local_gap")
 def fieller(
     above: float, below: float, variances: tuple[float, float], covariance: float, level: float
 ) -> tuple[float, float]:
-    """Interval of above/below; infinite on both sides where `below` is not clear of zero.
+    """Interval of above/below; infinite where `below` is not clear of zero, NaN without variances.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ def fieller(
     a = below**2 - z2 * variances[1]
     b = above * below - z2 * covariance
     c = above**2 - z2 * variances[0]
-    if not a > 0:
+    if not np.isfinite(a):
+        return np.nan, np.nan
+    if a <= 0:
         return -np.inf, np.inf
     root = np.sqrt(max(b**2 - a * c, 0.0))
     return float((b - root) / a), float((b + root) / a)

@@ -76,3 +76,20 @@ def test_the_interval_of_the_ratio_withstands_skew(shape: str, least: float, mod
         link = find_link(z[0], nothing, 0.6 * z[0] + 0.8 * z[1], nothing)
         hits.append(link.lower < 1 < link.upper)
     assert least - 0.02 < np.mean(hits) < 0.995
+
+
+def test_a_mean_without_an_interval_is_not_called_unclear() -> None:
+    """`information` knows no covariance between locales, so that their mean has no interval."""
+    from tests.simulate import table
+
+    fit = maskedadv.fit(
+        table(models=3, items=(200, 200), gaps=(-1.5, -0.5), locales=("sw", "zh"), seed=2),
+        estimator="marginal",
+        min_accuracy=0,
+        interval="information",
+    )
+    whole = fit.tipping().set_index("locale").loc["(all locales)"]
+    assert np.isfinite(whole["ratio"])
+    assert np.isnan(whole["lower"])
+    assert np.isnan(whole["upper"])
+    assert whole["note"] == ""
