@@ -83,6 +83,7 @@ def command(
         click.echo(_heading(result, variant))
         click.echo(gap_table(frame))
         asked = not gap or KNOWLEDGE in gap
+        result = result.with_headline(variant) if variant in HEADLINES else result
         if asked and (text := variant_text(result, locale=locale or None, model=model or None)):
             click.echo(f"\n{text}")
 

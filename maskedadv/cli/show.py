@@ -112,7 +112,10 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
         lines += [""] * bool(first) + [format_table(["locale", "model", *names[shown]], part, left=(0, 1))]
     if uneven:
         told = ", ".join(f"{k} {'/'.join(ns)}" for k, ns in uneven.items())
-        lines += ["", wrap(f"Means are over the models that a variant knows: {told}.")]
+        lines += [
+            "",
+            wrap(f"Means are over the models that a variant knows (in the order of the columns): {told}."),
+        ]
     lines += ["", *(wrap(t) for t in [*read_variants(fit, **chosen), *absent_variants(fit)])]
     links = fit.links()
     links = links[links["locale"].isin({k for k, _ in cells})]

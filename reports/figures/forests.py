@@ -21,7 +21,7 @@ from maskedadv.reports.figures.common import (
 )
 from maskedadv.reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
 from maskedadv.result.fit_result import Fit
-from maskedadv.vocabulary import GAPS
+from maskedadv.vocabulary import GAPS, VARIANTS
 from maskedadv.words.numbers import level_text
 
 _MOST = 400  # cells; beyond it the forest of every locale is left to the table
@@ -63,7 +63,9 @@ def forest(
     if several:
         # The flipped axis counts upwards: reversed, the first variant stands on top, as in the legend.
         data["_colour"] = pd.Categorical(data["variant"], categories=variants[::-1])
-        colours = dict(zip(variants, CATEGORIES, strict=False))
+        # A variant has its colour on every page, whichever others stand beside it.
+        coloured = VARIANTS if set(variants) <= set(VARIANTS) else variants
+        colours = dict(zip(coloured, CATEGORIES, strict=False))
     else:
         data["_colour"] = clearness(data)
         colours = CLEAR_COLOURS

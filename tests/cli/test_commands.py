@@ -108,6 +108,9 @@ def test_fit_writes_a_folder_and_gaps_prints_it(
     assert code == 0
     assert narrow(out)
     assert out.count("(mean of 3 models)") == 6
+    for variant in ("plain", "paired"):
+        out = run(capsys, "gaps", out_folder, "--variant", variant)[1]
+        assert f"Tipping point ({variant})" in out
     code, out, _ = run(capsys, "gaps", out_folder, "--format", "csv", "--no-mean")
     printed = pd.read_csv(io.StringIO(out), keep_default_na=False)
     assert list(printed.columns) == list(COLUMNS)
