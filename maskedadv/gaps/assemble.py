@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.prepare import Design
-from maskedadv.gaps.contrasts import Uncertainty, interval
+from maskedadv.gaps.contrasts import Uncertainty, gap_interval
 from maskedadv.gaps.notes import gap_notes
 from maskedadv.gaps.subset_gaps import LocaleGaps, add_by_key
 from maskedadv.settings import Settings
@@ -36,7 +36,7 @@ def assemble(design: Design, settings: Settings, locale: str, own: LocaleGaps) -
     estimate = gaps_of(np.stack([part.difference for part in by_subset], axis=1))
     uncertainty = _join(settings.interval, own)
     rows = np.moveaxis(uncertainty.gaps(), 1, 2)
-    found = interval(settings.interval, rows, estimate, settings.level)
+    found = gap_interval(settings.interval, rows, estimate, settings.level)
     notes = gap_notes(np.stack([part.note for part in by_subset], axis=1))
     notes[~keep] = f"left out: accuracy at or under {settings.min_accuracy:g} in some cell"
     bare = ~np.isnan(estimate) & np.isnan(found.sd) & (notes == "")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from maskedadv.vocabulary import gaps_of
+from maskedadv.vocabulary import GAPS, gaps_of, subsets_of
 
 Array = NDArray[np.float64]
 
@@ -95,3 +95,18 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     if kind == "posterior":
         p_positive = np.where(np.isnan(sd), np.nan, (rows > 0).mean(axis=0))
     return Interval(sd, lower, upper, p_positive)
+
+
+def gap_interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
+    """`interval` of gaps, which stand on the last axis: none where a gap that another is made of has none.
+
+    Rows without spread hold nothing on the noise of the global gap, say; the knowledge gap's interval would
+    take that for certainty.
+    """
+    found = interval(kind, rows, estimate, level)
+    bare = np.isfinite(estimate) & np.isnan(found.sd)
+    single = {tuple(subsets_of(g)): g for g in range(len(GAPS)) if len(subsets_of(g)) == 1}
+    for g in range(len(GAPS)):
+        bare[..., g] |= np.logical_or.reduce([bare[..., single[s,]] for s in subsets_of(g)])
+    ends = (np.where(bare, np.nan, a) for a in (found.sd, found.lower, found.upper, found.p_positive))
+    return Interval(*ends)

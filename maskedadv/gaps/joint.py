@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.contrasts import Uncertainty, interval
+from maskedadv.gaps.contrasts import Uncertainty, gap_interval
 from maskedadv.vocabulary import GAPS
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Joint:
             kind = self.uncertainty[0].kind
             if kind == "information" and places.sum() > 1:
                 continue  # what the locales share (the pivot's answers) is in no row: no interval is known
-            found = interval(kind, spread, value[rows], self.level)
+            found = gap_interval(kind, spread, value[rows], self.level)
             for whole, part in zip(out, (found.sd, found.lower, found.upper, found.p_positive), strict=True):
                 whole[rows] = part
         return Contrasts(value, *out)

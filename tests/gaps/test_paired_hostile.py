@@ -92,3 +92,19 @@ def test_joint_estimates_inflated_by_few_cells_are_not_laid_on_relatives_alone()
     assert len(told) == 1
     assert "or are inflated by joint estimation from few cells an item" in told[0]
     assert not fit(frame).departures()["p"].iloc[-1] < 0.05
+
+
+@pytest.mark.parametrize("interval", ["robust", "bootstrap"])
+def test_a_knowledge_gap_is_not_surer_than_its_parts(frame: pd.DataFrame, interval: str) -> None:
+    """Nobody's answers differ on CA: nothing is learnt of the noise of the global gap, nor of knowledge's."""
+    result = fit(
+        change_zh(frame, sorted(frame["model"].unique()), "CA", alike=True), interval=interval, replicates=40
+    )
+    for rows in (result.gaps(), result.means()):
+        spread = rows.groupby("gap")["sd"].count()
+        assert spread["global_gap"] == 0
+        assert spread["local_gap"] > 0
+        assert spread["knowledge_gap"] == 0
+        known = rows[rows["gap"] == "knowledge_gap"]
+        assert known["estimate"].notna().all()
+        assert known["p_positive"].isna().all()
