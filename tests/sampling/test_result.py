@@ -117,6 +117,7 @@ def test_damage_that_h5py_finds_is_told_in_words(fit: Fit, tmp_path: Path, monke
         raise RuntimeError("incorrect metadata checksum")
 
     monkeypatch.setattr(xr, "open_datatree", damaged)
+    monkeypatch.setattr(xr, "open_dataset", damaged)
     for read in (
         loaded.posteriors["plain"]["zh"].tree,
         lambda: loaded.draws("ability"),
