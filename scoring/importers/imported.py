@@ -177,7 +177,7 @@ def unread_shares(answers: pd.DataFrame) -> pd.DataFrame:
     keys = [answers[c].astype("str") for c in ("model", "language")]
     shares = unread.groupby(keys).agg(answers="size", unread="sum").reset_index()
     some = shares.groupby("model")["unread"].transform("sum") > 0
-    return shares[some].assign(share=shares["unread"] / shares["answers"]).reset_index(drop=True)
+    return shares.assign(share=shares["unread"] / shares["answers"])[some].reset_index(drop=True)
 
 
 def uneven_notes(shares: pd.DataFrame) -> list[str]:

@@ -57,6 +57,7 @@ class Patterns:
     denial: re.Pattern[str]
 
     second: re.Pattern[str]
+    joined: re.Pattern[str]
     not_before: re.Pattern[str]
     not_cue: re.Pattern[str]
     not_after: re.Pattern[str]
@@ -159,6 +160,10 @@ def patterns_of(language: str, n_options: int, printed: tuple[str, ...], cue: st
         second=re.compile(
             rf"{CLOSING}{{0,8}}?(?:[,/&+、]|(?:{any_(w.and_)})(?:\s(?:{any_(w.if_)}))?)[\s(]*{option}{letter}{letter_ends}",
             re.IGNORECASE,
+        ),
+        joined=re.compile(
+            rf"{apart}{letter}{end_of_letter}[\s\"'”’)\]]{{0,3}}(?:[,/&+、]|(?:{any_(w.and_)}))[\s(]*{option}\Z",
+            FLAGS,
         ),
         not_before=re.compile(
             rf"(?:{any_(w.not_, w.wrong)}){QUOTED}{{0,4}}{option}(?:{any_(w.is_)})?{QUOTED}{{0,4}}\Z", FLAGS

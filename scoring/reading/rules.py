@@ -91,6 +91,16 @@ def second_option(text: str, letter: str, end: int, p: Patterns) -> bool:
     return not (second["letter"].islower() and is_article(text, second["letter"], second.end("letter"), p))
 
 
+def joined_option(text: str, start: int, letter: str, p: Patterns) -> bool:
+    """Whether another option is joined in front of a letter: "A or C is right", "not A, C is" not."""
+    low = max(0, start - 40)
+    first = p.joined.search(text[low:start])
+    if first is None or first["letter"].islower() or p.index[first["letter"]] == p.index[letter]:
+        return False
+    place = low + first.start("letter")
+    return p.not_before.search(clause_of(sentence_before(text, place))) is None
+
+
 def _asked(after: str) -> bool:
     match = _QUESTION.match(after)
     return match is not None and match[0].strip()[-1] != ";"

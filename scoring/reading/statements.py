@@ -84,7 +84,11 @@ def _said_correct(text: str, p: Patterns) -> Iterator[Statement]:
         denied = p.not_after.match(rules.sentence_after(text, m.end("letter")))
         if denied and m.end("letter") + denied.end() > m.end():
             continue  # "A는 맞지 않습니다" begins as "A는 맞습니다" does
-        if not rules.falls(text, place, place, m.end(), p):
+        if rules.falls(text, place, place, m.end(), p):
+            continue
+        if rules.joined_option(text, m.start(), letter, p):
+            yield Statement(place, None, "two_options", EXPLICIT)
+        else:
             yield Statement(place, p.index[letter], "said_correct", EXPLICIT)
 
 
@@ -162,6 +166,8 @@ def _named(text: str, p: Patterns) -> Iterator[Statement]:
             and not bracketed
             and not (p.named_before.search(before) and (closes or form))
         ):
+            continue
+        if _cue_denied(before, p):
             continue
         led = p.named_before.search(before) or p.turned.search(before)
         final = p.after.match(text, end) is not None or p.closes.match(text, end) is not None
@@ -254,6 +260,14 @@ def _cue_before(text: str, place: int, before: str, p: Patterns) -> bool:
         if not rules.falls(text, here, here, offset + m.end("letter"), p):
             return False
     return True
+
+
+def _cue_denied(before: str, p: Patterns) -> bool:
+    """Whether the sentence denies the answer that the letter would be: "I don't think the answer is A"."""
+    cue = next(reversed(list(p.cue_word.finditer(before))), None)
+    if cue is None or p.letter.search(before, cue.end()):
+        return False
+    return p.not_cue.search(rules.clause_of(before[: cue.start()])) is not None
 
 
 def _initial(before: str) -> bool:

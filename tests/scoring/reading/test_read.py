@@ -312,3 +312,63 @@ def test_quotes_are_seen_through_and_words_that_begin_with_a_letter_are_not_opti
 )
 def test_bracketed_cues_and_second_options_in_many_languages(text, language, option):
     assert extract(text, 4, language) == option
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "A or B is correct"),
+        ("en", "A/C is correct"),
+        ("de", "A und C ist richtig."),
+        ("fr", "A et C est correct"),
+        ("zh", "A与C正确。"),
+        ("zh", "A、C正确"),
+        ("ja", "AとCが正しいです。"),
+        ("ja", "正解はAとBです。"),
+        ("ko", "A와 C가 정답입니다."),
+        ("ko", "B 또는 C가 정답입니다."),
+        ("tr", "A ve C doğrudur."),
+        ("th", "A และ C ถูกต้อง"),
+        ("sw", "A na C ni sahihi."),
+        ("fa", "A و C درست است."),
+        ("bn", "A এবং C সঠিক।"),
+    ],
+)
+def test_two_options_called_right_together_are_no_answer(language, text):
+    assert read_answer(text, 4, language) == (None, "two_options")
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [("Not A, C is correct.", 2), ("Of A and C, C is correct.", 2), ("A is wrong and B is correct.", 1)],
+)
+def test_an_option_denied_before_does_not_join_the_one_called_right(text, option):
+    assert extract(text, 4) == option
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I don't think the answer is A."),
+        ("en", "I doubt the answer is A."),
+        ("en", "It is unlikely that the answer is D."),
+        ("en", "There is no evidence that B is correct."),
+        ("en", "Anything but A."),
+        ("zh", "不一定是A"),
+        ("zh", "很难说是A"),
+        ("ja", "正解がAであるとは考えられません。"),
+        ("ko", "정답이 A라고 보기 어렵습니다."),
+        ("ru", "Не думаю, что ответ A."),
+        ("ar", "لا أعتقد أن الإجابة هي أ."),
+        ("ar", "الإجابة الخاطئة هي ب."),
+        ("fr", "La mauvaise réponse est C."),
+        ("de", "Die falsche Antwort ist B."),
+    ],
+)
+def test_what_is_doubted_is_no_answer(language, text):
+    assert extract(text, 4, language) is None
+
+
+@pytest.mark.parametrize("text", ["Answer: A... wait, actually B.", "Answer: A\nCorrection: B"])
+def test_a_correction_is_the_answer(text):
+    assert extract(text, 4) == 1
