@@ -17,7 +17,7 @@ from maskedadv.cli.main import main
 from maskedadv.errors import InputError, LimitedRun, LogTooLarge, MixedRuns, UnreadableFile, WrongFormat
 from maskedadv.responses.uneven import uneven_shares
 from maskedadv.scoring.importers.helm import read_helm
-from maskedadv.scoring.importers.imported import unread_as_wrong
+from maskedadv.scoring.importers.imported import unread_as_wrong, unread_shares
 from maskedadv.scoring.importers.inspect import read_inspect
 from maskedadv.scoring.importers.lighteval import read_lighteval
 from maskedadv.scoring.importers.lm_eval import read_lm_eval
@@ -353,3 +353,8 @@ def test_paths_that_lead_nowhere(tmp_path, capsys, command, name):
         main(["import", command, str(tmp_path / name), "-o", str(tmp_path / "r.csv")])
     assert stop.value.code == 2
     assert capsys.readouterr().err.startswith("Error: ")
+
+
+def test_a_model_whose_answers_are_all_read_has_no_row_of_unread_shares():
+    rows = {"model": ["m"] * 2, "language": ["en", "de"], "reason": ["", "not scored"]}
+    assert unread_shares(pd.DataFrame(rows)).empty
