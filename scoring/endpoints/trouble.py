@@ -185,7 +185,8 @@ def _wait(headers: Mapping[str, str]) -> float:
     given = headers.get("retry-after-ms")
     if given:
         try:
-            return max(float(given) / 1000, 0.0)
+            if 0 <= (seconds := float(given) / 1000) < float("inf"):
+                return seconds
         except ValueError:
             pass
     given = (headers.get("retry-after") or "").strip()

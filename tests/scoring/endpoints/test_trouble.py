@@ -109,6 +109,8 @@ def test_an_answer_too_long_inside_a_response_of_status_200() -> None:
         ({"retry-after": "41"}, 41, 41),
         ({"retry-after": "0.5"}, 0.5, 0.5),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5, 1.5),
+        ({"retry-after-ms": "nan", "retry-after": "9"}, 9, 9),
+        ({"retry-after-ms": "inf"}, 0, 0),
         ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, 0, 0),
         ({"retry-after": "Sun, 06 Nov 1994 08:50:17 GMT", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, 40, 40),
         ({"retry-after": "soon"}, 0, 0),

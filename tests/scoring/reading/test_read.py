@@ -372,3 +372,16 @@ def test_what_is_doubted_is_no_answer(language, text):
 @pytest.mark.parametrize("text", ["Answer: A... wait, actually B.", "Answer: A\nCorrection: B"])
 def test_a_correction_is_the_answer(text):
     assert extract(text, 4) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("fr", "Sans doute la réponse est B."),
+        ("en", "While I'm not sure, the answer is B."),
+        ("en", "Without a doubt the answer is B."),
+        ("es", "Sin duda la respuesta es B."),
+    ],
+)
+def test_what_is_beyond_doubt_or_meant_all_the_same_is_an_answer(language, text):
+    assert extract(text, 4, language) == 1
