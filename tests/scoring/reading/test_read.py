@@ -369,7 +369,14 @@ def test_what_is_doubted_is_no_answer(language, text):
     assert extract(text, 4, language) is None
 
 
-@pytest.mark.parametrize("text", ["Answer: A... wait, actually B.", "Answer: A\nCorrection: B"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer: A... wait, actually B.",
+        "Answer: A\nCorrection: B",
+        "The answer is B. Actually A is a river.",
+    ],
+)
 def test_a_correction_is_the_answer(text):
     assert extract(text, 4) == 1
 
