@@ -127,8 +127,9 @@ def key_and_address(settings: ApiSettings) -> tuple[str, Address]:
 
 
 def secrets_of(key: str, address: Address) -> tuple[str, ...]:
-    """All that must not be shown of a key and an address."""
-    return (*address.secrets, *(_spellings([key]) if key.lower() not in _NO_KEYS else ()))
+    """All that must not be shown of a key and an address; a key also as gateways keep it, in base 64."""
+    keys = [key, base64.b64encode(key.encode()).decode()] if key.lower() not in _NO_KEYS else []
+    return (*address.secrets, *_spellings(keys))
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from maskedadv.scoring.endpoints.replies import Repeated
 from maskedadv.scoring.launch.store import Answer
+from maskedadv.scoring.models.encode import BEGINS_ANOTHER
 from maskedadv.scoring.prompts.prompts import Rendered
 
 NO_LOGPROBS = "no_logprobs_given"
@@ -58,7 +59,8 @@ def from_top(choice: dict[str, Any], rendered: Rendered, *, in_place: bool) -> A
     Returns
     -------
     An option not among the tokens stays unknown: it is less probable than all of them, no more. Positive
-    numbers, which are no log-probabilities, make the answer not observed.
+    numbers, which are no log-probabilities, make the answer not observed; so does a token that may be one
+    option or begin another ("1" and "10") of which no token shows that the vocabulary has it whole.
 
     Raises
     ------
@@ -87,7 +89,16 @@ def from_top(choice: dict[str, Any], rendered: Rendered, *, in_place: bool) -> A
         if any(map(math.isnan, mine)):
             return Answer(reason=NOT_FINITE)
         found.append(log_sum([lp for lp in mine if math.isfinite(lp)]))
+    if _may_go_on(wanted, found):
+        return Answer(reason=BEGINS_ANOTHER)
     return Answer(found, None, NOT_IN_TOP if any(map(math.isnan, found)) else "", 1)
+
+
+def _may_go_on(wanted: Sequence[set[str]], found: Sequence[float]) -> bool:
+    """Whether an option that was found begins one that was not."""
+    seen = [form for forms, lp in zip(wanted, found, strict=True) if not math.isnan(lp) for form in forms]
+    unseen = [form for forms, lp in zip(wanted, found, strict=True) if math.isnan(lp) for form in forms]
+    return any(long.startswith(short) for long in unseen for short in seen)
 
 
 def log_sum(values: Sequence[float]) -> float:

@@ -197,6 +197,17 @@ def _byte_letter(b: int) -> str:
     return chr(b) if b in plain else chr(256 + others.index(b))
 
 
+def test_a_token_that_may_begin_another_option_is_no_answer() -> None:
+    """Where digits are split, the first token of "10" is the whole of "1"."""
+    digits = Rendered("...", (("1",), ("2",), ("10",)))
+    split = from_top(top([("1", -0.1), ("2", -3.0), ("7", -4.0)]), digits, in_place=False)
+    assert (split.logprobs, split.reason) == (None, "an option begins another")
+    whole = from_top(top([("10", -0.1), ("1", -3.0), ("2", -4.0)]), digits, in_place=False)
+    assert (whole.logprobs, whole.reason) == ([-3.0, -4.0, -0.1], "")
+    unseen = from_top(top([("2", -0.1), ("7", -4.0)]), digits, in_place=False)
+    assert unseen.reason == "option_not_in_top"
+
+
 def test_bytes_as_sentencepiece_writes_them() -> None:
     pairs = [("<0x42>", -0.22), ("<0x41>", -1.8), ("▁C", -4.0), ("D", -5.0)]
     assert from_top(top(pairs), LETTERS, in_place=False).logprobs == FOUR

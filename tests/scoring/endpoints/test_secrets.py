@@ -19,6 +19,7 @@ from tests.scoring.launch.test_launch import run
 
 KEY = "sk-Very/Secret+Key-0123456789"
 PASSWORD = "pass-Word:9876"
+KEY_64 = base64.b64encode(KEY.encode()).decode()
 LOGIN = base64.b64encode(f"me:{PASSWORD}".encode()).decode()
 
 
@@ -27,7 +28,7 @@ def everything(folder: Path) -> bytes:
 
 
 def is_there(text: bytes) -> bool:
-    forms = [KEY, KEY[:12], KEY[-10:], KEY.lower(), "Word%3A9876", PASSWORD, LOGIN]
+    forms = [KEY, KEY[:12], KEY[-10:], KEY.lower(), "Word%3A9876", PASSWORD, LOGIN, KEY_64]
     return any(form.encode().lower() in text.lower() for form in forms)
 
 
@@ -35,6 +36,7 @@ REPLIES: dict[str, Response] = {
     "refused": (401, {"error": {"message": f"Incorrect API key provided: {KEY}."}}, {}),
     "part of it": (401, {"error": {"message": f"Key {KEY[:12]}... is not valid"}}, {}),
     "as the body": (500, f"<html>Authorization: Bearer {KEY}</html>".encode(), {}),
+    "in base 64": (401, {"error": {"message": f"unknown key {KEY_64}"}}, {}),
     "small letters": (403, {"detail": KEY.lower()}, {}),
     "inside 200": (200, {"error": {"message": f"bad key {KEY}", "code": 401}}, {}),
     "no json": (200, f"key={KEY}".encode(), {}),
