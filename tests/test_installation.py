@@ -112,7 +112,7 @@ def test_an_editable_installation_of_any_checkout_finds_all_parts(tmp_path: Path
     assert not (made / "maskedadv").exists(), "copies that would grow stale"
     code = (
         "import maskedadv.reports.write, maskedadv.scoring.prompts.prompts as p; "
-        "from maskedadv.engines.stan_files import program_text; program_text('rasch_joint'); "
+        "from maskedadv.engines.stan_files import program_text; program_text('ml_joint'); "
         "print(p.__file__)"
     )
     assert python(tree, tmp_path, "-c", code).strip().startswith(str(tree))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: S
         ("n_models", "tau", "lower", "upper", "lower_t", "upper_t", "p_value", "top3", "top5"), np.nan
     )
     try:
-        sample = draw_sample(pairing, scores, models, group)
+        sample = _with_ties(draw_sample(pairing, scores, models, group))
         row["n_models"] = len(sample.models)
         row["tau"], row["p_value"] = kendall_tau(sample.native, sample.proxy, _SIDES)
     except NotEstimable as error:
@@ -274,3 +274,8 @@ def _counted(scores: Scores, pairing: Pairing, group: str) -> float:
     if (found := scores.n_items(pairing.native, pairing.language, group)) is not None:
         return found
     return 0 if scores.of(pairing.native, pairing.language, group).empty else np.nan
+
+
+def _with_ties(sample: Sample) -> Sample:
+    """Scores that differ by rounding only tie: 0.1 + 0.2 and 0.3 are the same share of right answers."""
+    return replace(sample, native=sample.native.round(12), proxy=sample.proxy.round(12))

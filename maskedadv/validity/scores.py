@@ -208,8 +208,7 @@ def _read_aggregates(frame: pd.DataFrame) -> Scores:
     frame = frame.loc[frame["score"].notna()]
     if frame.empty:
         return empty_scores()
-    # Given ones are rounded as pooled ones are: 0.1 + 0.2 and 0.3 are the same share of right answers.
-    frame = pd.concat([frame.assign(score=frame["score"].round(12)), _pool(frame)], ignore_index=True)
+    frame = pd.concat([frame, _pool(frame)], ignore_index=True)
     sized = frame.loc[frame["n_items"].notna()]
     counts = sized.groupby(_KEY)["n_items"].max().astype(int).reset_index()
     table = frame[["model", *_KEY, "score"]].assign(sd=0.0)

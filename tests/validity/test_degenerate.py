@@ -279,3 +279,12 @@ def test_block_a_says_which_part_of_the_benchmark_is_constant() -> None:
     row = balance_row("b", "sv", scores, models, FAST)
     assert np.isnan(row["tau"])
     assert row["reason"] == "all 6 models have the same score on the CS part of this benchmark"
+
+
+def test_given_accuracies_tie_whatever_the_noise_of_their_last_digit() -> None:
+    scores, models = tables()
+    clean = scores.assign(accuracy=scores["accuracy"].round(1))  # many ties
+    noise = np.where(np.arange(len(clean)) % 2, 4e-16, -3e-16)
+    pd.testing.assert_frame_equal(
+        run(clean.assign(accuracy=clean["accuracy"] + noise), models).ranking, run(clean, models).ranking
+    )

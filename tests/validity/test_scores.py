@@ -163,10 +163,3 @@ def test_pooled_accuracies_tie_where_as_many_answers_are_right() -> None:
             for subset, right, n in (("CA", first, 101), ("CS", total - first, 223))
         )
         assert len(set(read_scores(accuracies(table)).of("b", "sv", "ALL")["score"])) == 1
-
-
-def test_given_accuracies_tie_whatever_the_noise_of_their_last_digit() -> None:
-    noise = accuracies(
-        "a ALL 0.3 100\nb ALL 0.30000000000000004 100\nc ALL 0.5000000000000001 100\nd ALL 0.5 100"
-    )
-    assert sorted(set(read_scores(noise).of("b", "sv", "ALL")["score"])) == [0.3, 0.5]
