@@ -250,7 +250,14 @@ def test_killed_fifty_times(tmp_path: Path) -> None:
 def test_an_interrupt_keeps_what_was_answered(tmp_path: Path) -> None:
     """An interrupted run leaves its answers and no temporary file."""
     items = write_questions(tmp_path / "set.jsonl", 400)
-    with serve(lambda _p, _b: (200, chat(), {})) as server:
+    asked: list[int] = []
+
+    def slower(*_: object) -> tuple[int, object, dict[str, str]]:
+        asked.append(1)  # however busy the machine, the run is not over before the interrupt comes
+        time.sleep(0.0 if len(asked) < 100 else 0.5)
+        return 200, chat(), {}
+
+    with serve(slower) as server:
         line = [sys.executable, "-m", "maskedadv", *map(str, command(items, tmp_path / "out", server.url))]
         process = subprocess.Popen(
             line,
