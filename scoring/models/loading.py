@@ -7,6 +7,7 @@ for; it says so in its loading report, which is read here.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from maskedadv.scoring.models.encode import Codec, codec_of
 from maskedadv.scoring.models.model import Loaded, prepare
 from maskedadv.scoring.models.settings import HfSettings
 
+_ONE_AT_A_TIME = threading.Lock()
+"""The library replaces methods of its classes while it loads; two loads at once leave tied weights untied."""
 # Computed from the configuration, whatever a checkpoint holds: position tables and causal masks.
 _COMPUTED = re.compile(
     r"inv_freq$|(cos|sin)_cached$|position_ids$|masked_bias$|causal_mask$|(attn|attention)\.bias$|\.version$"
@@ -62,7 +65,8 @@ def load_model(settings: HfSettings, codec: Codec | None = None) -> Loaded:
     if settings.attention != "auto":
         options["attn_implementation"] = settings.attention
     try:
-        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(name, **options)
+        with _ONE_AT_A_TIME:
+            loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(name, **options)
     except torch.OutOfMemoryError as error:
         raise UnusableModel(f"{name} does not fit into the memory of {device}.") from error
     except Exception as error:  # damaged files fail in any way
