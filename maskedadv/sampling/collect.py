@@ -5,6 +5,7 @@ The gaps are the programs' own and are not computed again; what moves here is th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from maskedadv.sampling.task import Plan, Task
 Array = NDArray[np.float64]
 Variables = dict[str, Array]
 Parts = dict[str, Any]
+Totals = tuple[Array, Array]
+Draw = Callable[[int, Array, Array, float, np.random.Generator], Totals]
 
 
 def collect_explicit(task: Task, plan: Plan, variables: Variables, thin: int) -> Parts:  # noqa: ARG001
@@ -40,30 +43,14 @@ def collect_explicit(task: Task, plan: Plan, variables: Variables, thin: int) ->
 def collect_guessing(task: Task, plan: Plan, variables: Variables, thin: int) -> Parts:
     """Draws of the program with a floor: no difficulties are kept, totals are replicated."""
     assert task.chance is not None
-    layout, ability, grids = task.layout, variables["ability"], plan.constants
-    chains, draws, n_models = ability.shape[:3]
-    kept = range(0, draws, thin)
-    cell_rep = np.zeros((chains, len(kept), n_models, 2, 2))
-    item_rep = []
-    for s, (grid, answers, chance) in enumerate(zip(grids, layout.answers, task.chance, strict=True)):
+    chances, grids = task.chance, plan.constants
+
+    def draw(s: int, answers: Array, theta: Array, sigma: float, rng: np.random.Generator) -> Totals:
         n_items = answers.shape[1]
-        own = np.zeros((chains, len(kept), n_items))
         unanchored = np.sqrt(n_items / max(n_items - 1, 1))
-        for c in range(chains if n_items else 0):
-            rng = np.random.default_rng([plan.seed, c, s])
-            for k, d in enumerate(kept):
-                theta = ability[c, d, :, 2 * s : 2 * s + 2].T.ravel()
-                sigma = float(variables["sigma_b"][c, d, s] * unanchored)
-                cells, own[c, k] = draw_totals(grid, answers, chance, theta, sigma, rng)
-                cell_rep[c, k, :, s] = cells.reshape(2, -1).T
-        item_rep.append(own)
-    return {
-        "ability": ability.reshape(chains, draws, n_models, 2, 2),
-        "facet_mean": variables["facet_mean"].reshape(chains, draws, 2, 2),
-        "difficulty": None,
-        "cell_rep": cell_rep,
-        "item_rep": np.concatenate(item_rep, axis=-1),
-    }
+        return draw_totals(grids[s], answers, chances[s], theta.T.ravel(), float(sigma * unanchored), rng)
+
+    return _replicated(task, plan, variables, thin, draw)
 
 
 def _cells(values: Array) -> Array:
@@ -116,18 +103,33 @@ def collect_marginal(task: Task, plan: Plan, variables: Variables, thin: int) ->
 
 def collect_paired(task: Task, plan: Plan, variables: Variables, thin: int) -> Parts:
     """Draws of the program of pairs: effects of items are nobody's but a model's, and none is kept."""
+
+    def draw(s: int, answers: Array, theta: Array, sigma: float, rng: np.random.Generator) -> Totals:
+        return replicate_pairs(answers, plan.constants[s], theta, sigma, rng)
+
+    return _replicated(task, plan, variables, thin, draw)
+
+
+def _replicated(task: Task, plan: Plan, variables: Variables, thin: int, draw: Draw) -> Parts:
+    """Parts of a program whose items are integrated out and not drawn back: its abilities; totals anew.
+
+    Parameters
+    ----------
+    draw
+        Totals of the cells and of the items, from a subset, its answers, abilities (J, 2), σ and a generator.
+    """
     ability = variables["ability"]
     chains, draws, n_models = ability.shape[:3]
     kept = range(0, draws, thin)
     cell_rep = np.zeros((chains, len(kept), n_models, 2, 2))
     item_rep = []
-    for s, (answers, counts) in enumerate(zip(task.layout.answers, plan.constants, strict=True)):
+    for s, answers in enumerate(task.layout.answers):
         own = np.zeros((chains, len(kept), answers.shape[1]))
         for c in range(chains if answers.shape[1] else 0):
             rng = np.random.default_rng([plan.seed, c, s])
             for k, d in enumerate(kept):
                 theta, sigma = ability[c, d, :, 2 * s : 2 * s + 2], float(variables["sigma_b"][c, d, s])
-                cells, own[c, k] = replicate_pairs(answers, counts, theta, sigma, rng)
+                cells, own[c, k] = draw(s, answers, theta, sigma, rng)
                 cell_rep[c, k, :, s] = cells.reshape(2, -1).T
         item_rep.append(own)
     return {
