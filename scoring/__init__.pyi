@@ -1,3 +1,3 @@
-from . import endpoints, importers, items, launch, models, prompts, reading
+from . import endpoints, importers, item_sets, items, launch, models, prompts, reading
 
-__all__ = ["endpoints", "importers", "items", "launch", "models", "prompts", "reading"]
+__all__ = ["endpoints", "importers", "item_sets", "items", "launch", "models", "prompts", "reading"]

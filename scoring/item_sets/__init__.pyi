@@ -1,0 +1,3 @@
+from . import tables
+
+__all__ = ["tables"]
