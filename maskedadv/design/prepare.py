@@ -23,7 +23,7 @@ from maskedadv.design.logits import clipped_note, rated_values
 from maskedadv.design.options import chance_of_items, options_notes
 from maskedadv.responses import Responses
 from maskedadv.settings import Settings
-from maskedadv.warnings import Warned
+from maskedadv.warnings.kinds import Warned
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 from maskedadv.design.accuracy_filter import Dropped
 from maskedadv.gaps.departure import Departure
 from maskedadv.gaps.kinship import Kinship
-from maskedadv.warnings import Warned
+from maskedadv.warnings.kinds import Warned
 
 
 @dataclass(frozen=True)

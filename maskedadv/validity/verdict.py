@@ -9,6 +9,7 @@ import numpy as np
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.runner import Study
 from maskedadv.words import numbers
+from maskedadv.words.lists import and_more
 
 _STRENGTH = {"robust": "Robust", "marginal": "Marginal", "null": "No"}
 
@@ -85,9 +86,8 @@ def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) ->
             (study.refits["pairing"] == main["pairing"]) & (study.refits["kind"] == "family")
         ]
         broken = list(own.loc[~own["passes"].astype(bool) & (own["reason"] == ""), "left_out"])
-        shown = ", ".join(broken[:5]) + (f" and {len(broken) - 5} more" if len(broken) > 5 else "")
         text = f"It holds in {passed} of {refits} refits without one family"
-        sentences.append(f"{text}; it breaks without {shown}." if broken else f"{text}.")
+        sentences.append(f"{text}; it breaks without {and_more(broken)}." if broken else f"{text}.")
     if evidence["stability"]:
         sentences.append(f"Stability over families is not fully known: {evidence['stability']}.")
     return sentences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def first_few(texts: Iterable[str], most: int = 3, count: int | None = None) -> str:
@@ -17,3 +17,8 @@ def first_few(texts: Iterable[str], most: int = 3, count: int | None = None) -> 
     """
     listed = list(texts)
     return ", ".join(listed[:most]) + (", ..." if (len(listed) if count is None else count) > most else "")
+
+
+def and_more(texts: Sequence[str], most: int = 5) -> str:
+    """`a, b and 3 more`: the first of many, and how many more there are."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

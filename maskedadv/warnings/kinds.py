@@ -1,0 +1,84 @@
+"""What a kind of warning is: a function of `Facts` under a name.
+
+`@kind("its name")` enters a function that gives a sentence, several, or none. Whoever wants some warnings
+picks them by kind, never by words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from maskedadv.design.prepare import Design
+    from maskedadv.gaps.departure import Departure
+    from maskedadv.gaps.kinship import Kinship
+    from maskedadv.maximum_likelihood.block_estimate import Fitted
+    from maskedadv.result.draws import Posterior
+    from maskedadv.settings import Settings
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A sentence and its kind."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What warnings are told from.
+
+    Attributes
+    ----------
+    blocks : fitted blocks of every base that has such, `plain` first
+    cube : with its `variant` dimension
+    links, departures, relatives : as in `Info`
+    posteriors : by base and locale
+    """
+
+    design: Design
+    settings: Settings
+    blocks: Mapping[str, Sequence[Fitted]]
+    cube: xr.Dataset
+    links: Sequence[Mapping[str, Any]] = ()
+    departures: Sequence[Departure] = ()
+    relatives: Kinship | None = None
+    posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
+
+    @property
+    def fitted(self) -> Sequence[Fitted]:
+        """The plain blocks."""
+        return self.blocks["plain"]
+
+    @property
+    def joint_of_few(self) -> list[Fitted]:
+        """Blocks whose gaps joint maximum likelihood inflates."""
+        from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
+
+        if self.settings.method != "optimize" or self.settings.response != "binary":
+            return []
+        joint = (b for b in self.fitted if b.estimate.estimator == "joint")
+        return [b for b in joint if b.estimate.typical_cells < FEW_CELLS]
+
+
+Tell = Callable[[Facts], "str | Iterable[str] | None"]
+ENTERED: dict[str, Tell] = {}
+"""Every kind by name, as its file is imported; `find.KINDS` has them in order."""
+
+
+def kind(name: str) -> Callable[[Tell], Tell]:
+    """Enter a function under the name of its kind."""
+
+    def enter(tell: Tell) -> Tell:
+        ENTERED[name] = tell
+        return tell
+
+    return enter
