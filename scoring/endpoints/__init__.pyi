@@ -1,8 +1,10 @@
 from . import (
+    adapt,
     ask,
     bodies,
     cost,
     loglikelihood,
+    messages,
     patience,
     purse,
     replies,
@@ -10,15 +12,18 @@ from . import (
     settings,
     statements,
     talk,
+    threads,
     tokens,
     trouble,
 )
 
 __all__ = [
+    "adapt",
     "ask",
     "bodies",
     "cost",
     "loglikelihood",
+    "messages",
     "patience",
     "purse",
     "replies",
@@ -26,6 +31,7 @@ __all__ = [
     "settings",
     "statements",
     "talk",
+    "threads",
     "tokens",
     "trouble",
 ]

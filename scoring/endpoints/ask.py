@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from maskedadv.errors import EndpointFailed
-from maskedadv.scoring.endpoints.bodies import body_of, changed
+from maskedadv.scoring.endpoints.adapt import post_adapting
+from maskedadv.scoring.endpoints.bodies import body_of
 from maskedadv.scoring.endpoints.cost import money, most_of
 from maskedadv.scoring.endpoints.loglikelihood import describe_tokenizer, make_codec, score_options
 from maskedadv.scoring.endpoints.patience import note_answer, patiently, refuse_silence, show
-from maskedadv.scoring.endpoints.replies import read_reply
 from maskedadv.scoring.endpoints.secrets import hide
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.endpoints.statements import read_choice
-from maskedadv.scoring.endpoints.talk import Talk, connect, paid_post
+from maskedadv.scoring.endpoints.talk import Talk, connect
+from maskedadv.scoring.endpoints.threads import at_a_time
 from maskedadv.scoring.endpoints.tokens import NumberedTokens
-from maskedadv.scoring.endpoints.trouble import Trouble, concerns_one_question, rejects_request
+from maskedadv.scoring.endpoints.trouble import Trouble, concerns_one_question
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.progress import Progress
 from maskedadv.scoring.launch.store import FAILED, Answer, may_pass
@@ -93,7 +92,7 @@ def answer(
             encoded = prepared.result()
             if number + 1 < len(pools):
                 prepared = ahead.submit(_prepare, codec, wanted, pools[number + 1])
-            _at_a_time(settings.concurrency, one, [*zip(pool, encoded, strict=True)], talk)
+            at_a_time(settings.concurrency, one, [*zip(pool, encoded, strict=True)], talk)
     refuse_silence(talk)
     for (
         n,
@@ -137,7 +136,7 @@ def ask_one(talk: Talk, item: Item, rendered: Rendered, encoded: Encoded | None 
 
 
 def _ask(talk: Talk, item: Item, rendered: Rendered) -> Answer:
-    """One try, in the words that the endpoint takes: what one question found out holds for all later ones.
+    """One try.
 
     Raises
     ------
@@ -145,70 +144,12 @@ def _ask(talk: Talk, item: Item, rendered: Rendered) -> Answer:
     """
     settings = talk.settings
     path = "chat/completions" if settings.endpoint == "chat" else "completions"
-    while True:
-        used = frozenset(talk.changes)
-        try:
-            reply = paid_post(
-                talk, path, body_of(settings, rendered, used), most_of(settings, rendered), read_reply
-            )
-            return read_choice(reply, settings, item, rendered, used)
-        except NumberedTokens as error:
-            raise EndpointFailed(
-                f"the endpoint names tokens by their numbers ({error}); have it name them by their text"
-            ) from None
-        except Trouble as trouble:
-            change = changed(trouble, settings, used, first=not talk.answered)
-            if not change and rejects_request(trouble) and talk.changes - used:
-                continue  # another question found the words meanwhile
-            if not change:
-                raise
-            with talk.lock:
-                new = change not in talk.changes
-                talk.changes.add(change)
-            if new:
-                show(talk, trouble)
-                asked = ", ".join(sorted(talk.changes))
-                talk.report(f"{talk.name} does not take every setting; asked with {asked}.")
-
-
-def _at_a_time(
-    count: int, one: Callable[..., None], questions: Sequence[tuple[Any, ...]], talk: Talk
-) -> None:
-    """Ask all, `count` at a time; after the first error no more are asked.
-
-    Those under way are waited for, since they are paid, but not after an interrupt: the threads are daemons,
-    as who interrupts a run must not wait for a server that is slow.
-
-    Raises
-    ------
-    EndpointFailed, CostReached
-        What was raised for a question.
-    """
-    waiting: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-    for question in questions:
-        waiting.put(question)
-
-    def work() -> None:
-        try:
-            while not talk.stop.is_set():
-                one(*waiting.get_nowait())
-        except queue.Empty:
-            done.put(None)
-        except BaseException as error:
-            talk.stop.set()
-            done.put(error)
-        else:
-            done.put(None)
-
-    threads = min(max(count, 1), len(questions))
-    for _ in range(threads):
-        threading.Thread(target=work, daemon=True).start()
     try:
-        ended = [done.get() for _ in range(threads)]
-    except BaseException:
-        talk.stop.set()
-        raise
-    for error in ended:
-        if error is not None:
-            raise error
+        reply, used = post_adapting(
+            talk, path, lambda used: body_of(settings, rendered, used), most_of(settings, rendered)
+        )
+        return read_choice(reply, settings, item, rendered, used)
+    except NumberedTokens as error:
+        raise EndpointFailed(
+            f"the endpoint names tokens by their numbers ({error}); have it name them by their text"
+        ) from None
