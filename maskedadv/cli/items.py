@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli import items_annotate
 from maskedadv.cli.options import json_option
 from maskedadv.words.terminal import WIDTH, clean, format_table, shorten, to_json
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Multiple-choice items: read, check, convert."""
+    """Multiple-choice items: read, check, convert; label, sample, translate, and build sets of them."""
 
 
 def inputs(function: Any) -> Any:
@@ -110,6 +111,9 @@ def check(limit: int, pivot: str, as_json: bool, **options: Any) -> None:
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write, .jsonl.")
 @click.option("--clean", "cleaned", is_flag=True, help="Remove hidden characters; line ends become one kind.")
 @click.option("--drop-bad", is_flag=True, help="Leave out rows that cannot be read, and count them.")
+@click.option(
+    "--unlabelled", is_flag=True, help="Keep items that are not labelled CA or CS, for items annotate."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> None:
     """Write the items in PATHS as JSON lines in the project's own schema."""
@@ -181,3 +185,7 @@ def _report(found: ItemSet, problems: list[Problem]) -> dict[str, Any]:
             for p in problems
         ],
     }
+
+
+for _module in (items_annotate,):
+    command.add_command(_module.command)

@@ -1,3 +1,3 @@
-from . import tables
+from . import annotate, instructions, labels, said, steps, tables
 
-__all__ = ["tables"]
+__all__ = ["annotate", "instructions", "labels", "said", "steps", "tables"]

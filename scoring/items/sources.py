@@ -59,6 +59,7 @@ def read_items(
     columns: Mapping[str, str] | None = None,
     meanings: Mapping[str, str] | None = None,
     drop_bad: bool = False,
+    unlabelled: bool = False,
 ) -> ItemSet:
     """Read items from JSON lines, CSV, Parquet or Arrow files, or folders of them.
 
@@ -80,6 +81,8 @@ def read_items(
         CA, CS or '' by what the subset's column holds.
     drop_bad
         Whether rows that cannot be read are left out, counted and told, rather than refused.
+    unlabelled
+        Whether items without a label are kept, with '' for their subset, rather than left out.
 
     Raises
     ------
@@ -127,7 +130,7 @@ def read_items(
         label = choose_subset(
             label_of(r.row, spec, r.where), name, labels, subset or spec.get("default_subset")
         )
-        if not label:
+        if not label and not unlabelled:
             dropped[NOT_LABELLED] += 1
             continue
         items.append(
@@ -178,14 +181,17 @@ def _mixed_keys(read: Sequence[_Read], spec: Mapping[str, Any]) -> list[Problem]
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
     """Write items as JSON lines in the project's schema: whole, or not at all."""
-    lines = []
-    for x in items:
-        record: dict[str, Any] = {"item": x.item, "subset": x.subset, "language": x.language}
-        record |= {"question": x.question, "options": list(x.options)}
-        record["answer"] = None if x.answer is None else ascii_uppercase[x.answer]
-        record |= {"country": x.country} if x.country else {}
-        lines.append(json.dumps({**x.extra, **record}, ensure_ascii=False) + "\n")
+    lines = [json.dumps(record_of(x), ensure_ascii=False) + "\n" for x in items]
     write_whole(path, lambda partial: partial.write_text("".join(lines), "utf-8"))
+
+
+def record_of(x: Item) -> dict[str, Any]:
+    """An item as a row of the project's schema."""
+    record: dict[str, Any] = {"item": x.item, "subset": x.subset, "language": x.language}
+    record |= {"question": x.question, "options": list(x.options)}
+    record["answer"] = None if x.answer is None else ascii_uppercase[x.answer]
+    record |= {"country": x.country} if x.country else {}
+    return {**x.extra, **record}
 
 
 def refuse_repeats(items: Sequence[Item]) -> None:

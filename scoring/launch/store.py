@@ -117,17 +117,26 @@ def write_table(path: Path, table: pa.Table) -> None:
     write_whole(path, lambda partial: pyarrow.parquet.write_table(table, partial))
 
 
-def read_answers(path: Path, fingerprint: Mapping[str, Any], n_items: int) -> pa.Table | None:
+def read_answers(path: Path, fingerprint: Mapping[str, Any], n_items: int | None = None) -> pa.Table | None:
     """The stored answers; None where there are none, or the file is broken or another's."""
     if not path.is_file():
         return None
     try:
         table = pyarrow.parquet.read_table(path, partitioning=None, page_checksum_verification=True)
         found = table.schema.metadata or {}
-        whole = found.get(_COLUMNS) == _columns(table) and len(table) == n_items
+        whole = found.get(_COLUMNS) == _columns(table) and n_items in {None, len(table)}
     except Exception:  # a damaged file can fail in any way
         return None
     return table if whole and found.get(_KEY) == _canonical(fingerprint) else None
+
+
+def stored_key(path: Path) -> dict[str, Any] | None:
+    """The fingerprint that a file carries; None where it is no file of ours."""
+    try:
+        found = json.loads((pyarrow.parquet.read_schema(path).metadata or {})[_KEY])
+    except Exception:  # whatever else lies there
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _columns(table: pa.Table) -> bytes:

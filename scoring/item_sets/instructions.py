@@ -1,0 +1,40 @@
+"""What annotating and translating models are told (`instructions.toml`), and how they are shown an item."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from maskedadv.scoring.items.items import Item
+
+
+def instruction(part: str, name: str, **words: str) -> str:
+    """A system message with its words filled in; a word in braces that is not given stays as it is."""
+    text: str = _instructions()[part][name].strip()
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", value)
+    return text
+
+
+def shown(item: Item, *, key: bool) -> str:
+    """An item as data: one object of JSON, out of whose texts nothing can break.
+
+    Parameters
+    ----------
+    key
+        Whether the right option is told.
+    """
+    content: dict[str, Any] = {"language": item.language, "question": item.question}
+    content["options"] = dict(zip(ascii_uppercase, item.options, strict=False))
+    if key and item.answer is not None:
+        content["right"] = ascii_uppercase[item.answer]
+    return json.dumps(content, ensure_ascii=False)
+
+
+@cache
+def _instructions() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("instructions.toml").read_text("utf-8"))

@@ -1,0 +1,188 @@
+"""Models behind a local endpoint that annotate and translate forty questions, each by its script.
+
+The answers are known by the question's text; what goes wrong with which is in `SCRIPT`. Knowledge is by the
+topic, so that what a good answer says is known in advance.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT
+from tests.scoring.endpoints.scripted import Response, Scripted, chat, serve
+
+QUESTIONS = ROOT / "docs" / "tutorials" / "item-set" / "questions.csv"
+ENGLISH = Path(__file__).with_name("english.csv")
+KNOWLEDGE = {"history": "regional", "customs": "cultural", "food": "cultural", "sayings": "dialect"}
+LETTERS = "ABCD"
+SLOW = 0.6  # seconds, more than the time that a try is given in these tests
+
+# What the first, the second, ... answer to an item is; the rest are good.
+SCRIPT: dict[str, dict[str, tuple[str, ...]]] = {
+    "annotate": {
+        "fr-2": ("malformed",),
+        "el-2": ("malformed", "malformed"),
+        "zh-2": ("refused",),
+        "bn-2": ("slow",),
+        "ar-2": ("cut off",),
+        "zh-3": ("cut off", "cut off"),
+        "fr-3": ("other language",),
+        "bn-3": ("other language", "other language"),
+        "el-3": ("span of its own",),
+        "ar-3": ("span of its own", "span of its own"),
+        "zh-4": ("contradiction", "contradiction"),
+        "fr-6": ("in words",),
+    },
+    "translate": {
+        "fr-1": ("malformed",),
+        "el-4": ("malformed", "malformed"),
+        "zh-1": ("refused",),
+        "bn-1": ("slow",),
+        "ar-1": ("cut off",),
+        "fr-5": ("other language",),
+        "bn-4": ("other language", "other language"),
+        "ar-4": ("three options", "three options"),
+        "el-6": ("another number",),
+        "zh-6": ("another unit",),
+    },
+    "back": {"fr-4": ("malformed", "malformed"), "ar-7": ("something else",)},
+}
+
+
+def rows(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+LOCAL, PIVOT = rows(QUESTIONS), rows(ENGLISH)
+BY_QUESTION = {row["question"]: name for table in (LOCAL, PIVOT) for name, row in table.items()}
+
+
+def options(row: dict[str, str]) -> list[str]:
+    return [row[f"option_{letter.lower()}"] for letter in LETTERS]
+
+
+def label_of(name: str) -> str:
+    return "CS" if LOCAL[name]["topic"] in KNOWLEDGE else "CA"
+
+
+def say(how: str, good: dict[str, Any]) -> Response:
+    """A good answer, or what the script makes of it."""
+    if how == "refused":
+        return 200, {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}, {}
+    if how == "slow":
+        time.sleep(SLOW)
+    text = json.dumps(good, ensure_ascii=False)
+    if how == "malformed":
+        text = "Here you are: {" + text[2 : len(text) // 2]
+    if how == "in words":
+        text = f"<think>{{maybe}}</think>The labels are:\n```json\n{text}\n```\nI hope that helps."
+    if how == "cut off":
+        return 200, chat(text[: len(text) // 2], "length"), {}
+    if how == "other language":
+        good = good | {"required_knowledge": "aucune", "question": LOCAL["el-5"]["question"]}
+    if how == "span of its own":
+        good = good | {"trigger_spans": ["a festival that the item does not name"]}
+    if how == "contradiction":
+        good = good | {"cultural_sensitivity_label": "CA"}
+    if how == "three options":
+        good = good | {"options": dict([*good["options"].items()][:3])}
+    if how == "another number":
+        good = good | {"question": good["question"].replace("3", "5")}
+    if how == "another unit":
+        good = good | {"question": good["question"].replace("kilometres", "miles")}
+    if how == "something else":
+        good = good | {"question": LOCAL["ar-3"]["question"]}
+    if how in {
+        "other language",
+        "span of its own",
+        "contradiction",
+        "three options",
+        "something else",
+    } or (how.startswith("another")):
+        text = json.dumps(good, ensure_ascii=False)
+    return 200, chat(text), {}
+
+
+class Models:
+    """What the models answer, and how often they were asked what.
+
+    Attributes
+    ----------
+    dissent
+        Items that the model of this name labels the other way round: (model, item).
+    structured
+        Whether the endpoint knows structured output.
+    before
+        Called with (step, item, number of the answer) before anything is sent; may give a response instead.
+    sent
+        Answers that were sent, by model, step and item; a refusal for a while is none.
+    """
+
+    def __init__(self, *, script: bool = True, structured: bool = True) -> None:
+        self.script = SCRIPT if script else {}
+        self.structured = structured
+        self.dissent: set[tuple[str, str]] = set()
+        self.before: Callable[[str, str, int], Response | None] = lambda *_: None
+        self.sent: Counter[tuple[str, str, str]] = Counter()
+        self.prompts: list[str] = []
+
+    def respond(self, _path: str, body: dict[str, Any]) -> Response:
+        system, user = (message["content"] for message in body["messages"][:2])
+        self.prompts.append(system)
+        if "response_format" in body and not self.structured:
+            return 400, {"error": {"message": "response_format json_schema is not supported"}}, {}
+        shown = json.loads(user)
+        name = BY_QUESTION[shown["question"]]
+        step = "annotate" if system.startswith("You label") else "translate"
+        if step == "translate" and shown["language"] == "en":
+            step = "back"
+        key = (body["model"], step, name)
+        number = self.sent[key]
+        instead = self.before(step, name, number)
+        if instead is not None:
+            return instead
+        self.sent[key] += 1
+        script = self.script.get(step, {}).get(name, ())
+        assert number == 0 or len(body["messages"]) == 4 or script[number - 1 : number] == ("slow",), name
+        how = script[number] if number < len(script) else "good"
+        good = self.annotation(body["model"], name) if step == "annotate" else self.translation(step, name)
+        return say(how, good)
+
+    def annotation(self, model: str, name: str) -> dict[str, Any]:
+        row = LOCAL[name]
+        knowledge = KNOWLEDGE.get(row["topic"], "none")
+        if (model, name) in self.dissent:
+            knowledge = "none" if knowledge != "none" else "cultural"
+        span = row["question"].split()[0] if row["lang"] != "zh" else row["question"][:3]
+        return {
+            "explanation": f"It asks about {row['topic']}.",
+            "required_knowledge": knowledge,
+            "cultural_sensitivity_label": "CA" if knowledge == "none" else "CS",
+            "time_sensitive": "no",
+            "trigger_spans": [] if knowledge == "none" else [span],
+            "culture": "" if knowledge == "none" else "of the place",
+            "region": "",
+            "country": "none",
+            "subject_category": "STEM" if knowledge == "none" else "humanities",
+        }
+
+    def translation(self, step: str, name: str) -> dict[str, Any]:
+        row = PIVOT[name] if step == "translate" else LOCAL[name]
+        return {
+            "question": row["question"],
+            "options": dict(zip(LETTERS, options(row), strict=True)),
+            "names": [],
+        }
+
+    @contextmanager
+    def serve(self) -> Iterator[Scripted]:
+        with serve(self.respond) as server:
+            yield server
