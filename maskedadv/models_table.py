@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from maskedadv.errors import BadValue
+from maskedadv.errors import BadValue, MissingFacts
 from maskedadv.files.text_tables import check_ids, check_unique, offenders, read_text_table
 
 WHAT = "the model table"
@@ -66,6 +66,23 @@ def read_models(source: str | Path | pd.DataFrame, required: Sequence[str] = ())
                 f"({offenders(more, shown, len(more))})."
             )
     return frame.set_index("model")
+
+
+def family_column(source: str | Path | pd.DataFrame) -> dict[str, str]:
+    """The family of every model that has one, from a model table or what `read_models` made of it.
+
+    Raises
+    ------
+    MissingFacts
+        The table has no column `family`.
+    InputError
+        As `read_models`.
+    """
+    ready = isinstance(source, pd.DataFrame) and source.index.name == "model"
+    table = source if isinstance(source, pd.DataFrame) and ready else read_models(source)
+    if "family" not in table:
+        raise MissingFacts("the model table has no column `family`; add it, or leave the table out.")
+    return {str(m): str(f) for m, f in table["family"].items() if f}
 
 
 def _refuse(frame: pd.DataFrame, column: str, bad: pd.Series, what: str) -> None:

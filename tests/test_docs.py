@@ -42,6 +42,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fit.save(folder / "results")
     facts = pd.DataFrame({"model": sorted(set(answers["model"]))})
     facts["origin"] = ["China" if k % 2 else "France" for k in range(len(facts))]
+    facts["family"] = [f"family {k % 6}" for k in range(len(facts))]
     facts.to_csv(folder / "models.csv", index=False)
     return folder
 

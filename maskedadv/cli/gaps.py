@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from maskedadv.cli.show import gap_table, say_warnings, variant_text, with_means
+from maskedadv.cli.show import gap_table, population_text, say_warnings, variant_text, with_means
 from maskedadv.vocabulary import GAPS, HEADLINES, KNOWLEDGE, VARIANTS
 from maskedadv.words.numbers import level_text, number, probability
 from maskedadv.words.terminal import records, to_json
@@ -38,7 +38,17 @@ if TYPE_CHECKING:
     type=click.Choice(HEADLINES),
     help="What to take without --variant; default: as the fit was told.",
 )
-@click.option("--mean/--no-mean", default=True, show_default=True, help="Add a mean over models per locale.")
+@click.option(
+    "--mean/--no-mean",
+    default=True,
+    show_default=True,
+    help="Add means over models, over these and over models like these.",
+)
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    help="CSV with the columns model and family: what counts as one in means over models like these.",
+)
 @click.option(
     "--format",
     "style",
@@ -55,6 +65,7 @@ def command(
     variant: str | None,
     headline: str | None,
     mean: bool,
+    models: Path | None,
     style: str,
     as_json: bool,
 ) -> None:
@@ -70,8 +81,13 @@ def command(
     variant = variant or result.headline
     chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}
     frame = result.gaps(**chosen, variant=variant)
+    below = ""
     if mean:
-        frame = with_means(frame, result.means(**chosen, variant=variant))
+        means = result.means(**chosen, variant=variant, models=models)
+        like_these = result.populations(models, **chosen, variant=variant)
+        below = population_text(like_these, means)
+        frame = with_means(frame, means, like_these[[c for c in frame if c in like_these]])
+        frame = frame.astype({"n_items_ca": "Int64", "n_items_cs": "Int64"})
     if as_json or style == "json":
         click.echo(to_json(records(frame)))
     elif style == "csv":
@@ -82,6 +98,8 @@ def command(
         say_warnings(result)
         click.echo(_heading(result, variant))
         click.echo(gap_table(frame))
+        if below:
+            click.echo(f"\n{below}")
         asked = not gap or KNOWLEDGE in gap
         result = result.with_headline(variant) if variant in HEADLINES else result
         if asked and (text := variant_text(result, locale=locale or None, model=model or None)):

@@ -9,9 +9,11 @@ import click
 import numpy as np
 import pandas as pd
 
-from maskedadv.result.fit_result import MEAN
+from maskedadv.gaps.joint import ALL_LOCALES
+from maskedadv.gaps.population import FEWEST, LIKE_THESE, NEW_LOCALE
+from maskedadv.result.fit_result import BY_FAMILY, MEAN
 from maskedadv.vocabulary import KNOWLEDGE
-from maskedadv.words.numbers import level_text, number, probability
+from maskedadv.words.numbers import level_text, number, plural, probability
 from maskedadv.words.terminal import format_table, records, wrap
 
 if TYPE_CHECKING:
@@ -70,11 +72,34 @@ def say_warnings(fit: Fit) -> None:
         click.echo(wrap(f"Warning: {warning}"), err=True)
 
 
-def with_means(gaps: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
-    """Every locale's models followed by its mean rows."""
+def population_text(frame: pd.DataFrame, means: pd.DataFrame) -> str:
+    """What "(models like these)" speaks of and rests on, or why there is no such row."""
+    own = means[means["model"] == MEAN]
+    if not any(int(n.split()[0]) >= FEWEST for n in own["note"]):
+        return ""  # with so few models nobody expects it
+    rests, n = frame.attrs["families"], frame.attrs["n_families"]
+    if not len(frame):
+        return wrap(
+            f"No row {LIKE_THESE}: it needs {FEWEST} families of models, here "
+            f"{'is' if n == 1 else 'are'} {plural(n, 'family', 'families')} ({rests})."
+        )
+    text = (
+        f"Rows {LIKE_THESE} take these models for a sample: they rest on {n} families ({rests}) and hold for "
+        "such models, while (mean of ...) is about these alone."
+    )
+    if (means["model"] == BY_FAMILY).any():
+        text += f" {BY_FAMILY} is the latter with an interval that lets families vary, too."
+    if NEW_LOCALE in set(frame["locale"]):
+        text += f" {ALL_LOCALES} takes the locales for a sample, too; {NEW_LOCALE} is their mean gap in one."
+    return wrap(text)
+
+
+def with_means(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Every locale's models followed by its mean rows, and further ones."""
+    gaps = tables[0]
     parts = []
-    for locale in dict.fromkeys([*gaps["locale"], *means["locale"]]):
-        parts += [gaps[gaps["locale"] == locale], means[means["locale"] == locale]]
+    for locale in dict.fromkeys(k for table in tables for k in table["locale"]):
+        parts += [table[table["locale"] == locale] for table in tables]
     return pd.concat([p for p in parts if len(p)], ignore_index=True) if parts else gaps
 
 
@@ -100,7 +125,7 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
             text = number(r["estimate"]) + (f" ({number(r['sd'])})" if pd.notna(r["sd"]) else "")
             cells.setdefault((r["locale"], r["model"]), []).append(text)
             if r["model"] == MEAN:
-                counts.setdefault(r["locale"], []).append(r["note"].removesuffix(" models"))
+                counts.setdefault(r["locale"], []).append(r["note"].split()[0])
     rows = [[k, _MEAN if m == MEAN else m, *t] for (k, m), t in cells.items()]
     uneven = {k: ns for k, ns in counts.items() if len(set(ns)) > 1}
     if len(names) < 2:

@@ -12,7 +12,7 @@ They have none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,6 +124,18 @@ class Joint:
         """Where a model has any gap in a locale, shape (L, J)."""
         return np.asarray(self.known.any(axis=2))
 
+    def only(self, locales: Sequence[str], models: Sequence[str]) -> Joint:
+        """Some of the locales, and of the models as if the others had no gap."""
+        at = [self.locales.index(k) for k in locales]
+        chosen = np.isin(self.models, list(models))
+        estimate = np.where(chosen[None, :, None], self.estimate[at], np.nan)
+        return replace(
+            self,
+            locales=tuple(locales),
+            estimate=estimate,
+            uncertainty=tuple(self.uncertainty[k] for k in at),
+        )
+
     def average(self, members: NDArray[np.bool_]) -> Array:
         """Weights of means over groups: over the known models of each locale, then over locales.
 
@@ -168,6 +180,21 @@ class Joint:
     def rows_of(self, weights: Array) -> Array:
         """Uncertainty rows of sums over all locales that have weight, shape (K, F, gaps)."""
         return self._rows(weights, np.flatnonzero(weights.any(axis=(0, 2, 3))))
+
+    def rows_of_gap(self, gap: int, places: Sequence[int]) -> Array:
+        """Uncertainty rows of one gap of every model in some locales, side by side, shape (K, places × J)."""
+        parts = [self.uncertainty[place] for place in places]
+        code, unique = pd.factorize(np.concatenate([u.key for u in parts]))
+        normal = self.uncertainty[0].kind in NORMAL_KINDS
+        n = len(self.models)
+        out = np.full((len(unique), len(parts) * n), 0.0 if normal else np.nan)
+        first = 0
+        for k, own in enumerate(parts):
+            rows = own.gaps()[:, gap]
+            index = code[first : first + len(own.key)]
+            first += len(own.key)
+            out[index, k * n : (k + 1) * n] = np.where(np.isnan(rows), 0.0, rows) if normal else rows
+        return out
 
     def _rows(self, weights: Array, places: NDArray[np.intp]) -> Array:
         """Uncertainty rows of sums over some locales, shape (K, F, gaps): one for every key that any has."""

@@ -25,6 +25,7 @@ class RandomEffects:
     ----------
     mean, se : the mean and its standard error (logit)
     variance : τ² of every factor, shape (K,); 0 where a factor adds nothing
+    information : expected information on τ², shape (K, K)
     log_likelihood : restricted, up to a constant that does not depend on τ²
     converged : whether the search ended at a maximum
     """
@@ -32,6 +33,7 @@ class RandomEffects:
     mean: float
     se: float
     variance: Array
+    information: Array
     log_likelihood: float
     converged: bool
 
@@ -40,7 +42,7 @@ def restricted_log_likelihood(
     y: Array, covariance: Array, factors: Sequence[NDArray[np.intp]], variance: Array
 ) -> float:
     """REML criterion at given τ²: −½(log|Σ| + log 1'Σ⁻¹1 + r'Σ⁻¹r), without constants."""
-    return _criterion(y, covariance, _products(factors), variance).value
+    return _criterion(y, covariance, _indicators(factors), variance).value
 
 
 def fit_random_effects(
@@ -54,10 +56,10 @@ def fit_random_effects(
     covariance : shape (N, N), of the estimates; positive semi-definite
     factors : labels 0, 1, ... of every estimate under each factor, each of shape (N,)
     """
-    products = _products(factors)
+    indicators = _indicators(factors)
     start = max(float(np.var(y, ddof=1) - np.mean(np.diag(covariance))), 0.01 * float(np.var(y)), 1e-6)
     variance = np.full(len(factors), start / len(factors))
-    now = _criterion(y, covariance, products, variance)
+    now = _criterion(y, covariance, indicators, variance)
     scale = max(float(np.var(y)), 1e-12)
     converged = False
     for _ in range(max_steps):
@@ -71,7 +73,7 @@ def fit_random_effects(
         size, moved = 1.0, False
         while size > 1e-6:
             trial = np.maximum(variance + size * step, 0.0)
-            new = _criterion(y, covariance, products, trial)
+            new = _criterion(y, covariance, indicators, trial)
             if new.value >= now.value - 1e-12 * abs(now.value):
                 moved = not np.allclose(trial, variance, rtol=1e-9, atol=1e-14)
                 variance, now = trial, new
@@ -80,11 +82,29 @@ def fit_random_effects(
         if not moved:
             converged = True
             break
-    return RandomEffects(now.mean, now.se, variance, now.value, converged)
+    return RandomEffects(now.mean, now.se, variance, now.information, now.value, converged)
 
 
-def _products(factors: Sequence[NDArray[np.intp]]) -> list[Array]:
-    return [(f[:, None] == f[None, :]).astype(np.float64) for f in factors]
+@dataclass(frozen=True)
+class _Levels:
+    """Z of a factor, without its zeros: estimates in the order of their levels, and where each begins."""
+
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]
+    same: Array
+
+    def sums(self, values: Array) -> Array:
+        """Z'values: sums over the estimates of each level, along the first axis."""
+        return np.asarray(np.add.reduceat(values[self.order], self.first, axis=0))
+
+
+def _indicators(factors: Sequence[NDArray[np.intp]]) -> list[_Levels]:
+    out = []
+    for factor in factors:
+        order = np.argsort(factor, kind="stable")
+        first = np.flatnonzero(np.diff(factor[order], prepend=factor[order[0]] - 1))
+        out.append(_Levels(order, first, (factor[:, None] == factor).astype(np.float64)))
+    return out
 
 
 @dataclass(frozen=True)
@@ -96,9 +116,9 @@ class _Criterion:
     se: float
 
 
-def _criterion(y: Array, covariance: Array, products: Sequence[Array], variance: Array) -> _Criterion:
+def _criterion(y: Array, covariance: Array, indicators: Sequence[_Levels], variance: Array) -> _Criterion:
     total = covariance + sum(
-        (v * p for v, p in zip(variance, products, strict=True)), np.zeros_like(covariance)
+        (v * z.same for v, z in zip(variance, indicators, strict=True)), np.zeros_like(covariance)
     )
     total = total + 1e-12 * max(float(np.trace(total)) / len(y), 1e-12) * np.eye(len(y))
     try:
@@ -114,9 +134,14 @@ def _criterion(y: Array, covariance: Array, products: Sequence[Array], variance:
     projected = p @ y
     log_det = 2.0 * float(np.log(np.diag(factor[0])).sum())
     value = -0.5 * (log_det + np.log(weight) + float(y @ projected))
-    own = [p @ m for m in products]
+    # tr(P ZZ') and tr(P ZZ' P ZZ') by way of PZ, whose columns are levels
+    own = [z.sums(p).T for z in indicators]
+    within = [[z.sums(q) for q in own] for z in indicators]
     gradient = np.array(
-        [0.5 * float(projected @ m @ projected - np.trace(q)) for m, q in zip(products, own, strict=True)]
+        [
+            0.5 * (float((z.sums(projected) ** 2).sum()) - float(np.trace(row[k])))
+            for k, (z, row) in enumerate(zip(indicators, within, strict=True))
+        ]
     )
-    information = np.array([[0.5 * float((a * b.T).sum()) for b in own] for a in own])
+    information = np.array([[0.5 * float((m**2).sum()) for m in row] for row in within])
     return _Criterion(value, gradient, information, mean, 1.0 / np.sqrt(weight))

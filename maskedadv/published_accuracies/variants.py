@@ -19,6 +19,7 @@ from maskedadv.gaps.link import Link, find_link
 from maskedadv.published_accuracies.gaps import AccuracyGaps
 from maskedadv.result.fit_result import MEAN
 from maskedadv.vocabulary import SUBSETS, VARIANTS
+from maskedadv.words.numbers import plural
 
 Array = NDArray[np.float64]
 
@@ -125,7 +126,7 @@ def _rows(
             values.append(estimate[common].mean())
             sds.append(float(np.sqrt((rows[:, common].mean(axis=1) ** 2).sum())))
             names.append(MEAN)
-            notes.append(f"{int(common.sum())} models")
+            notes.append(plural(int(common.sum()), "model"))
         for name, value, one, note in zip(names, values, sds, notes, strict=True):
             half = ndtri(0.5 + level / 2) * one
             out.append(

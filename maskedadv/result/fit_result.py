@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from maskedadv.gaps.tipping import tipping_points
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
 from maskedadv.settings import Settings
-from maskedadv.vocabulary import GAPS, KNOWLEDGE, VARIANTS
+from maskedadv.vocabulary import KNOWLEDGE, VARIANTS
 
 NUMBERS = ("estimate", "sd", "lower", "upper", "p_positive")
 COLUMNS = ("locale", "model", "gap", *NUMBERS, "n_items_ca", "n_items_cs", "note")
@@ -39,6 +38,7 @@ LINK_COLUMNS = (
     "note",
 )
 MEAN = "(mean over models)"
+BY_FAMILY = "(mean by family)"
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,9 @@ class Fit:
             A locale, model or gap that the result does not hold.
         """
         cube = self._variant(variant)
-        locales = _chosen("locale", locale, [str(v) for v in cube["locale"].values])
-        models = _chosen("model", model, [str(v) for v in cube["model"].values])
-        kinds = _chosen("gap", gap, [str(v) for v in cube["gap"].values])
+        locales = chosen_ids("locale", locale, [str(v) for v in cube["locale"].values])
+        models = chosen_ids("model", model, [str(v) for v in cube["model"].values])
+        kinds = chosen_ids("gap", gap, [str(v) for v in cube["gap"].values])
         part = cube.sel(locale=locales, model=models, gap=kinds)
         shape = part["estimate"].shape
         index = np.indices(shape).reshape(3, -1)
@@ -138,36 +138,56 @@ class Fit:
         model: str | Iterable[str] | None = None,
         gap: str | Iterable[str] | None = None,
         variant: str = "plain",
+        models: str | Path | pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         """Mean gap over the (chosen) models of each locale, with intervals from the joint uncertainty.
 
-        Same columns as `gaps`; `model` is "(mean over models)" and `note` says how many models count.
+        Same columns as `gaps`; `model` is "(mean over models)" and `note` says how many models count. With a
+        model table that has a column `family` also rows "(mean by family)", where there are five families
+        or more: the same means, with intervals clustered by family as well as by item.
         """
-        cube = self._variant(variant)
-        joint = Joint.of(self, variant)
-        locales = _chosen("locale", locale, list(joint.locales))
-        chosen = np.isin(joint.models, _chosen("model", model, list(joint.models)))
-        kinds = _chosen("gap", gap, list(GAPS))
-        at = [joint.locales.index(k) for k in locales]
-        members = np.eye(len(joint.locales), dtype=bool)[at][:, :, None] & chosen
-        mean = joint.contrast(joint.average(members))
-        known, paired = joint.known & chosen[:, None], cube["n_paired"].values
-        rows: list[dict[str, Any]] = []
-        for row, k in enumerate(at):
-            for g in map(GAPS.index, kinds):
-                own = known[k, :, g]
-                rows.append(
-                    {
-                        "locale": joint.locales[k],
-                        "model": MEAN,
-                        "gap": GAPS[g],
-                        **{name: getattr(mean, name)[row, g] for name in NUMBERS},
-                        "n_items_ca": int(paired[k, own, 0].max(initial=0)),
-                        "n_items_cs": int(paired[k, own, 1].max(initial=0)),
-                        "note": f"{int(own.sum())} models",
-                    }
-                )
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        from maskedadv.result.means import mean_table
+
+        return mean_table(self, locale, model, gap, variant, models)
+
+    def populations(
+        self,
+        models: str | Path | pd.DataFrame | None = None,
+        *,
+        locale: str | Iterable[str] | None = None,
+        model: str | Iterable[str] | None = None,
+        gap: str | Iterable[str] | None = None,
+        variant: str = "plain",
+    ) -> pd.DataFrame:
+        """Mean gaps of models like these, of which these are a sample, beside `means`, which are over these.
+
+        Families (of the model table; else models that answer alike count as one, every other by itself),
+        models in them, locales and cells are random effects on the gaps, whose estimates have a known
+        covariance (REML; draw by draw under NUTS). Rows of a locale are there where they rest on five
+        families or more; "(all locales)" and "(a new locale)", with the interval of the mean gap in a locale
+        that is not among these, where there are five locales, too.
+
+        Parameters
+        ----------
+        models : the model table (`models.csv`) with a column `family`
+        locale, model, gap, variant : as for `means`
+
+        Returns
+        -------
+        DataFrame with the columns locale, model, gap, estimate, sd, lower, upper, p_positive, df (of t),
+        spread_models, spread_locales (sd over the population, logit), n_families, n_models, n_locales, note;
+        its `attrs` hold `families`, what they are in words, and `n_families`.
+
+        Raises
+        ------
+        BadSetting
+            A locale, model or gap that the result does not hold.
+        InputError
+            The model table cannot be read.
+        """
+        from maskedadv.result.means import population_table
+
+        return population_table(self, models, locale, model, gap, variant)
 
     @property
     def headline(self) -> str:
@@ -254,7 +274,7 @@ class Fit:
         return pd.DataFrame(rows, columns=list(LINK_COLUMNS))
 
     def _variant(self, name: str) -> xr.Dataset:
-        _chosen("variant", name, self.variants)
+        chosen_ids("variant", name, self.variants)
         return self.cube.sel(variant=name, drop=True)
 
     def draws(self, name: str, *, variant: str = "plain") -> xr.DataArray:
@@ -303,7 +323,14 @@ class Fit:
         return save(self, Path(path), overwrite=overwrite)
 
 
-def _chosen(name: str, wanted: str | Iterable[str] | None, have: list[str]) -> list[str]:
+def chosen_ids(name: str, wanted: str | Iterable[str] | None, have: list[str]) -> list[str]:
+    """Those of `have` that are wanted, in their own order; None is all.
+
+    Raises
+    ------
+    BadSetting
+        One of them is not there.
+    """
     if wanted is None:
         return have
     listed = [wanted] if isinstance(wanted, str) else list(wanted)

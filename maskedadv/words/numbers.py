@@ -97,6 +97,6 @@ def level_text(level: float) -> str:
     return f"{100 * level:g}%"
 
 
-def plural(n: int, noun: str) -> str:
-    """`1 locale`, `2 locales`."""
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+def plural(n: int, noun: str, several: str = "") -> str:
+    """`1 locale`, `2 locales`; `several` where that is not the noun and an s."""
+    return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"

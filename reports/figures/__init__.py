@@ -16,6 +16,7 @@ from maskedadv.reports.figures.advantage import make_advantage, masked_advantage
 from maskedadv.reports.figures.checks import diagnostics, make_convergence, make_predictive, predictive_checks
 from maskedadv.reports.figures.forests import forest, make_locale_means, make_model_means, make_models
 from maskedadv.reports.figures.heatmap import gap_heatmap, make_heatmap
+from maskedadv.reports.figures.populations import make_populations
 from maskedadv.reports.figures.relatives import make_relatives, relatives_matrix
 from maskedadv.reports.figures.resources import make_resources, resource_trend
 from maskedadv.reports.figures.scale import make_sizes, scale_curves
@@ -41,6 +42,7 @@ EXHIBITS: Sequence[tuple[str, Make]] = (
     ("Every model in every locale", make_heatmap),
     ("The gap under other assumptions", variants.make_variants),
     ("Do the models answer independently?", make_relatives),
+    ("Models and locales like these", make_populations),
     ("Gaps by model", make_model_means),
     ("Models one by one", make_models),
     ("Resource level", make_resources),
