@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypedDict
 
 from maskedadv.checks import Check, Maybe, Number, OneOf, Whole, language_codes, text
+from maskedadv.engines.table import ENGINES
 from maskedadv.errors import BadSetting
 from maskedadv.sampling.priors import Priors, make_priors
 from maskedadv.vocabulary import HEADLINES
@@ -147,17 +148,29 @@ class Intervals:
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Running:
     """How Stan is run."""
 
-    engine: str = _option("auto", OneOf("auto", "cmdstan", "embedded"), "Stan engine.")
+    engine: str = _option("auto", OneOf("auto", *ENGINES), "Stan engine.")
     seed: int = _option(1, Whole(0, 2**31 - 1), "Seed of the bootstrap and of Stan.")
     chains: int = _option(4, Whole(1, 64), "nuts: chains a locale.")
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How NUTS is run; every engine is given these, by its words (`maskedadv.engines.table`)."""
+
     warmup: int = _option(1000, Whole(1, 10**6), "nuts: warmup iterations a chain.")
     draws: int = _option(1000, Whole(4, 10**6), "nuts: draws kept a chain.")
     adapt_delta: float = _option(0.9, Number(0.0, 1.0), "nuts: target acceptance.")
     max_treedepth: int = _option(10, Whole(1, 20), "nuts: longest trajectory, 2^N steps.")
     metric: str = _option("diag_e", OneOf("diag_e", "dense_e", "unit_e"), "nuts: form of the mass matrix.")
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is believed beforehand."""
+
     priors: Mapping[str, float] | Priors | None = _option(  # noqa: RUF009
         None,
         lambda _, value: value,
@@ -168,12 +181,12 @@ class Sampling:
     )
 
 
-GROUPS = (Data, Likelihood, Intervals, Sampling)
+GROUPS = (Data, Likelihood, Intervals, Running, Sampler, Beliefs)
 
 
 @dataclass(frozen=True)
-class Settings(Sampling, Intervals, Likelihood, Data):
-    """What a fit was asked to do: `Data`, `Likelihood`, `Intervals` and `Sampling`, checked when made.
+class Settings(Beliefs, Sampler, Running, Intervals, Likelihood, Data):
+    """What a fit was asked to do: the groups together, checked when made.
 
     Raises
     ------
@@ -215,6 +228,11 @@ class Settings(Sampling, Intervals, Likelihood, Data):
             raise BadSetting("interval 'posterior' goes with method 'nuts' only.")
         if self.estimator == "marginal" and (why := _NO_MARGINAL.get(self.response)):
             raise BadSetting(why)
+
+    @property
+    def sampler(self) -> Sampler:
+        """The settings of the sampler alone."""
+        return Sampler(**{f.name: getattr(self, f.name) for f in fields(Sampler)})
 
     def as_json(self) -> dict[str, Any]:
         """Plain texts, numbers and lists; `Settings(**values)` gives the same settings again."""

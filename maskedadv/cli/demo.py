@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from maskedadv.cli.options import settings_options
 from maskedadv.cli.show import gap_table, variant_text
 from maskedadv.words.terminal import WIDTH
 
@@ -29,9 +30,7 @@ CAVEATS = (
 
 @click.command()
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write the result folder here.")
-@click.option(
-    "--engine", type=click.Choice(["auto", "cmdstan", "embedded"]), default="auto", show_default=True
-)
+@settings_options("engine")
 def command(output: Path | None, engine: str) -> None:
     """Fit real outcomes of six systems in six locales, print the gaps and say what they mean."""
     from dataclasses import replace

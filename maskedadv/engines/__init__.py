@@ -4,7 +4,6 @@
 through CmdStanPy. Same programs, same names of variables in and out.
 """
 
-from maskedadv.engines.choose import choose_engine
-from maskedadv.engines.protocol import Chains, Engine, Optimum, Sampler
+from maskedadv.lazily import attach_stub
 
-__all__ = ["Chains", "Engine", "Optimum", "Sampler", "choose_engine"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

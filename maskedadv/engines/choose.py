@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from maskedadv.engines.cmdstan import CmdStan, installed_version
-from maskedadv.engines.embedded import Embedded
+import importlib
+
 from maskedadv.engines.protocol import Engine
+from maskedadv.engines.table import ENGINES
 from maskedadv.errors import BadSetting, EngineMissing
 
 
 def choose_engine(name: str = "auto") -> Engine:
-    """CmdStan where it is installed (`auto`), else the embedded engine; or the one named.
+    """The engine of that name; the first of the table that is installed (`auto`).
 
     Raises
     ------
     EngineMissing
-        `cmdstan` was named and is not installed or too old.
+        What was named is not installed or too old.
     BadSetting
         Another name.
     """
-    if name == "embedded":
-        return Embedded()
-    if name == "cmdstan":
-        installed_version()
-        return CmdStan()
-    if name == "auto":
+    if name not in ("auto", *ENGINES):
+        raise BadSetting(
+            f"engine {name!r} is unknown; use {', '.join(['auto', *ENGINES][:-1])} or {[*ENGINES][-1]}."
+        )
+    missing: EngineMissing | None = None
+    for each in ENGINES if name == "auto" else [name]:
+        module, _, kind = ENGINES[each].place.partition(":")
+        engine: Engine = getattr(importlib.import_module(module), kind)()
         try:
-            installed_version()
-        except EngineMissing:
-            return Embedded()
-        return CmdStan()
-    raise BadSetting(f"engine {name!r} is unknown; use auto, cmdstan or embedded.")
+            engine.require()
+        except EngineMissing as error:
+            missing = error
+            continue
+        return engine
+    assert missing is not None
+    raise missing

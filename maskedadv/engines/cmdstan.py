@@ -18,10 +18,12 @@ import platformdirs
 from numpy.typing import NDArray
 
 from maskedadv.engines.console import console_lines
-from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
+from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Values
 from maskedadv.engines.stan_files import program_text
+from maskedadv.engines.table import in_words_of
 from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
 from maskedadv.files.atomic import write_whole
+from maskedadv.settings import Sampler
 
 INSTALL = (
     "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"
@@ -55,6 +57,10 @@ class CmdStan:
     def version(self) -> str:
         """Version of CmdStan."""
         return f"CmdStan {'.'.join(map(str, installed_version()))}"
+
+    def require(self) -> None:
+        """See `Engine.require`."""
+        installed_version()
 
     def optimize(self, program: str, data: Data, inits: Values, *, seed: int) -> Optimum:
         """Maximise by L-BFGS without Jacobian.
@@ -125,11 +131,7 @@ class CmdStan:
                         threads_per_chain=1,
                         force_one_process_per_chain=True,
                         seed=seed,
-                        iter_warmup=sampler.warmup,
-                        iter_sampling=sampler.draws,
-                        adapt_delta=sampler.adapt_delta,
-                        max_treedepth=sampler.max_treedepth,
-                        metric=sampler.metric,
+                        **in_words_of(self.name, sampler),
                         sig_figs=12,
                         refresh=max(1, total // 5) if progress else None,
                         show_progress=False,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maskedadv.engines.choose import choose_engine
+from maskedadv.engines.table import ENGINES
 from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
 
 
@@ -21,8 +22,8 @@ class Trial:
 
 
 def try_engines() -> list[Trial]:
-    """Try `embedded` and `cmdstan` on three items and two cells, five answers between 0 and 1."""
-    return [_try(name) for name in ("embedded", "cmdstan")]
+    """Try every engine on three items and two cells, five answers between 0 and 1."""
+    return [_try(name) for name in ENGINES]
 
 
 def _try(name: str) -> Trial:

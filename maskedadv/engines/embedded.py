@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
@@ -15,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.engines.console import console_lines
-from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Sampler, Values
+from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Values
 from maskedadv.engines.stan_files import program_text
-from maskedadv.errors import EngineFailed, NotConverged
+from maskedadv.engines.table import in_words_of
+from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
+from maskedadv.settings import Sampler
 
 _ITERATIONS, _AGAIN, _STAYS = 5000, 20, 1e-4
 """Steps of one climb, climbs after the first, and how far (unconstrained scale) the last one may move."""
@@ -39,6 +42,11 @@ class Embedded:
         import stanli
 
         return f"stanli {stanli.__version__}"
+
+    def require(self) -> None:
+        """See `Engine.require`."""
+        if find_spec("stanli") is None:
+            raise EngineMissing("the embedded engine needs the package stanli; install it with pip.")
 
     def optimize(self, program: str, data: Data, inits: Values, *, seed: int) -> Optimum:
         """Maximise by Stan's L-BFGS.
@@ -85,11 +93,7 @@ class Embedded:
                     chains=len(inits),
                     inits=np.stack([model.unconstrain(_plain(values)) for values in inits]),
                     seed=seed,
-                    warmup=sampler.warmup,
-                    samples=sampler.draws,
-                    delta=sampler.adapt_delta,
-                    max_depth=sampler.max_treedepth,
-                    metric=sampler.metric,
+                    **in_words_of(self.name, sampler),
                     parallel_chains=threads,
                     refresh=max(1, total // 5) if progress else 0,
                 )

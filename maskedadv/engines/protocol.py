@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.settings import Sampler
+
 Data = Mapping[str, Any]
 Values = Mapping[str, NDArray[np.float64] | float]
 
@@ -34,17 +36,6 @@ STATS = ("lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "divergi
 
 
 @dataclass(frozen=True)
-class Sampler:
-    """How NUTS is run; Stan's own names and meanings."""
-
-    warmup: int = 1000
-    draws: int = 1000
-    adapt_delta: float = 0.9
-    max_treedepth: int = 10
-    metric: str = "diag_e"
-
-
-@dataclass(frozen=True)
 class Chains:
     """Draws after warmup.
 
@@ -65,11 +56,20 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """`embedded` or `cmdstan`."""
+        """Its name in `maskedadv.engines.table`."""
 
     @property
     def version(self) -> str:
         """Version of what computes."""
+
+    def require(self) -> None:
+        """See whether what computes is there.
+
+        Raises
+        ------
+        EngineMissing
+            It is not installed, or too old.
+        """
 
     def optimize(self, program: str, data: Data, inits: Values, *, seed: int) -> Optimum:
         """Maximise the program's log density by L-BFGS from `inits`.

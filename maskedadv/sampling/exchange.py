@@ -14,9 +14,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.design.prepare import Design, prepare
-from maskedadv.engines import Chains
 from maskedadv.engines.cmdstan import read_chains
+from maskedadv.engines.protocol import Chains
 from maskedadv.engines.stan_files import program_text
+from maskedadv.engines.table import from_stan_csv
 from maskedadv.errors import BadSetting, NotAResult, OutputExists
 from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses
@@ -142,16 +143,8 @@ def _finished(
     if (program == "posterior_continuous") != (settings.response == "crm"):
         raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
     n_chains, n_draws = chains.stats["lp"].shape
-    settings = replace(
-        settings,
-        chains=n_chains,
-        draws=n_draws,
-        warmup=int(config.get("num_warmup", settings.warmup)),
-        adapt_delta=float(config.get("delta", settings.adapt_delta)),
-        max_treedepth=int(config.get("max_depth", settings.max_treedepth)),
-        metric=str(config.get("metric", settings.metric)),
-        estimator=estimator,
-    )
+    told = from_stan_csv(config, settings.sampler) | {"draws": n_draws}
+    settings = replace(settings, chains=n_chains, estimator=estimator, **told)
     task = replace(
         make_task(layout, settings, "cmdstan"),
         marginal_at_any_cost=estimator == "marginal",

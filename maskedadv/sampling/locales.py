@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import maskedadv
 from maskedadv.design.blocks import Block
 from maskedadv.design.prepare import Design
-from maskedadv.engines import Engine, Sampler
+from maskedadv.engines.protocol import Engine
 from maskedadv.errors import EngineFailed, NotAResult
 from maskedadv.files.atomic import partial_files
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
@@ -169,7 +169,7 @@ def make_task(layout: Layout, settings: Settings, engine: str, threads: int | No
         response=settings.response,
         estimator=settings.estimator,
         priors=make_priors(settings.priors),
-        sampler=Sampler(**{f.name: getattr(settings, f.name) for f in fields(Sampler)}),
+        sampler=settings.sampler,
         chains=settings.chains,
         engine=engine,
         seed=settings.seed,

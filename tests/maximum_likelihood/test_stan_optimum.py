@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import maskedadv
-from maskedadv.engines import choose
+from maskedadv.engines import embedded
 from maskedadv.engines.embedded import Embedded
 from maskedadv.engines.protocol import Optimum
 from maskedadv.errors import NotConverged, OptimaDiffer
@@ -106,7 +106,7 @@ def test_a_failing_variant_or_block_does_not_cost_the_others(monkeypatch: pytest
 def test_a_failing_optimiser_is_told_and_costs_nothing(monkeypatch: pytest.MonkeyPatch):
     table = simulate.table(3, (30, 30), seed=1)
     whole = maskedadv.fit(table, min_accuracy=0.0, estimator="marginal", variants="none")
-    monkeypatch.setattr(choose, "Embedded", _Failing)
+    monkeypatch.setattr(embedded, "Embedded", _Failing)
     left = maskedadv.fit(table, min_accuracy=0.0, estimator="marginal", variants="none", engine="embedded")
     np.testing.assert_allclose(left.gaps()["estimate"], whole.gaps()["estimate"], atol=1e-7)
     assert any("failed in zh CA, Newton's method from moment estimates" in w for w in left.warnings)
