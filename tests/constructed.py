@@ -64,11 +64,8 @@ def constructed_fit(
             n_paired=np.where(seen.all(axis=2), 200, 0),
         )
         parts[name] = GapPart(
+            **found.parts(),
             estimate=estimate[k],
-            sd=found.sd,
-            lower=found.lower,
-            upper=found.upper,
-            p_positive=found.p_positive,
             note=np.where(np.isnan(estimate[k]), f"no answers in CS {name}", "").astype(object),
         )
     settings = Settings(

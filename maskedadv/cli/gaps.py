@@ -121,10 +121,10 @@ def _markdown(frame: pd.DataFrame) -> str:
     for row in records(frame):
         cells = []
         for name, value in row.items():
-            if name in {"estimate", "sd", "lower", "upper"}:
-                cells.append(number(value))
-            elif name == "p_positive":
+            if name == "p_positive":
                 cells.append(probability(value))
+            elif isinstance(value, float):
+                cells.append(number(value))
             else:
                 cells.append(str(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " "))
         lines.append("| " + " | ".join(cells) + " |")

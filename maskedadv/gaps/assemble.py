@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.prepare import Design
-from maskedadv.gaps.contrasts import Uncertainty, gap_interval
+from maskedadv.gaps.contrasts import Interval, Uncertainty, gap_interval
 from maskedadv.gaps.notes import gap_notes
 from maskedadv.gaps.subset_gaps import LocaleGaps, add_by_key
 from maskedadv.settings import Settings
@@ -18,14 +18,10 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class GapPart:
-    """One locale's gaps under one variant; all of shape (J, gaps)."""
+class GapPart(Interval):
+    """One locale's gaps under one variant, with their intervals; all of shape (J, gaps)."""
 
     estimate: Array
-    sd: Array
-    lower: Array
-    upper: Array
-    p_positive: Array
     note: NDArray[np.object_]
 
 
@@ -45,8 +41,7 @@ def assemble(design: Design, settings: Settings, locale: str, own: LocaleGaps) -
         if settings.interval == "bootstrap"
         else "no interval: too few items"
     )
-    part = GapPart(estimate, found.sd, found.lower, found.upper, found.p_positive, notes)
-    return part, uncertainty
+    return GapPart(**found.parts(), estimate=estimate, note=notes), uncertainty
 
 
 def _join(kind: str, own: LocaleGaps) -> Uncertainty:

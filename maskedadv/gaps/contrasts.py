@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,25 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class Interval:
-    """sd, lower and upper end, and the probability of being positive; all of one shape."""
+    """sd, lower and upper end, and the probability of being positive; all of one shape.
+
+    What is added here goes with every gap and every mean of gaps; for the cube and the tables it is to be
+    named in `maskedadv.result.cube.OF_GAPS` as well.
+    """
 
     sd: Array
     lower: Array
     upper: Array
     p_positive: Array
+
+    def parts(self) -> dict[str, Array]:
+        """Its arrays by name, without those of a class made from this one."""
+        return {f.name: getattr(self, f.name) for f in fields(Interval)}
+
+    @staticmethod
+    def unknown(shape: tuple[int, ...]) -> Interval:
+        """NaN throughout."""
+        return Interval(**{f.name: np.full(shape, np.nan) for f in fields(Interval)})
 
 
 def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
@@ -71,8 +84,7 @@ def interval(kind: str, rows: Array, estimate: Array, level: float) -> Interval:
     """
     tail = (1.0 - level) / 2
     if not len(rows):
-        nothing = np.full(np.shape(estimate), np.nan)
-        return Interval(nothing, nothing, nothing, nothing)
+        return Interval.unknown(np.shape(estimate))
     if kind in ("bootstrap", "posterior"):
         with np.errstate(invalid="ignore"):
             usable = (~np.isnan(rows)).mean(axis=0) >= 0.5
@@ -108,5 +120,4 @@ def gap_interval(kind: str, rows: Array, estimate: Array, level: float) -> Inter
     single = {tuple(subsets_of(g)): g for g in range(len(GAPS)) if len(subsets_of(g)) == 1}
     for g in range(len(GAPS)):
         bare[..., g] |= np.logical_or.reduce([bare[..., single[s,]] for s in subsets_of(g)])
-    ends = (np.where(bare, np.nan, a) for a in (found.sd, found.lower, found.upper, found.p_positive))
-    return Interval(*ends)
+    return Interval(**{name: np.where(bare, np.nan, a) for name, a in found.parts().items()})

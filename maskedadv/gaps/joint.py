@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting
-from maskedadv.gaps.contrasts import Uncertainty, gap_interval
+from maskedadv.gaps.contrasts import Interval, Uncertainty, gap_interval
 from maskedadv.vocabulary import GAPS
 
 if TYPE_CHECKING:
@@ -36,14 +36,10 @@ ALL_LOCALES = "(all locales)"
 
 
 @dataclass(frozen=True)
-class Contrasts:
+class Contrasts(Interval):
     """Weighted sums of gaps with intervals; all fields of shape (F, 3 gaps), logit."""
 
     estimate: Array
-    sd: Array
-    lower: Array
-    upper: Array
-    p_positive: Array
 
     def frame(self, labels: Mapping[str, Any]) -> pd.DataFrame:
         """Tidy rows: `labels` (each of length F, or F × 3), gap, estimate, sd, lower, upper, p_positive."""
@@ -52,8 +48,8 @@ class Contrasts:
             name: np.ravel(v) if np.ndim(v) == 2 else np.repeat(_objects(v), g) for name, v in labels.items()
         }
         columns["gap"] = np.tile(np.array(GAPS, dtype=object), n)
-        for name in ("estimate", "sd", "lower", "upper", "p_positive"):
-            columns[name] = getattr(self, name).ravel()
+        for name, values in {"estimate": self.estimate, **self.parts()}.items():
+            columns[name] = values.ravel()
         return pd.DataFrame(columns).infer_objects()
 
 
@@ -164,7 +160,7 @@ class Joint:
         weights = np.where(void[:, None, None, :], 0.0, weights)
         value = np.einsum("fljg,ljg->fg", weights, np.where(self.known, self.estimate, 0.0))
         value = np.where(void, np.nan, value)
-        out = [np.full(value.shape, np.nan) for _ in range(4)]
+        out = Interval.unknown(value.shape).parts()
         concerned = weights.any(axis=(2, 3))
         for places in np.unique(concerned, axis=0):  # sums over the same locales, together
             rows = (concerned == places).all(axis=1)
@@ -173,9 +169,9 @@ class Joint:
             if kind == "information" and places.sum() > 1:
                 continue  # what the locales share (the pivot's answers) is in no row: no interval is known
             found = gap_interval(kind, spread, value[rows], self.level)
-            for whole, part in zip(out, (found.sd, found.lower, found.upper, found.p_positive), strict=True):
-                whole[rows] = part
-        return Contrasts(value, *out)
+            for name, part in found.parts().items():
+                out[name][rows] = part
+        return Contrasts(**out, estimate=value)
 
     def rows_of(self, weights: Array) -> Array:
         """Uncertainty rows of sums over all locales that have weight, shape (K, F, gaps)."""

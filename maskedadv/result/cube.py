@@ -46,7 +46,7 @@ _OF_CELLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "n_items": (_CELL, "number of observed answers", "1"),
     "n_paired": (_CELL[:3], "number of items answered in both languages", "1"),
 }
-_OF_GAPS: dict[str, tuple[str, str]] = {
+OF_GAPS: dict[str, tuple[str, str]] = {
     "estimate": ("gap", "logit"),
     "sd": ("standard deviation of the gap", "logit"),
     "lower": ("lower end of the interval of the gap", "logit"),
@@ -54,6 +54,8 @@ _OF_GAPS: dict[str, tuple[str, str]] = {
     "p_positive": ("probability that the gap is above zero", "1"),
     "note": ("why a gap is not known, empty where it is", ""),
 }
+"""Name, words and unit of what is told of a gap: variables of the cube and columns of the tables of gaps."""
+NUMBERS = tuple(name for name in OF_GAPS if name != "note")
 
 
 def ability_part(design: Design, locale: str, fitted: Sequence[Fitted]) -> AbilityPart:
@@ -95,7 +97,7 @@ def build_cube(
     for name, (dims, text, units) in _OF_CELLS.items():
         values = np.stack([getattr(part, name) for part in cells.values()])
         variables[name] = (dims, values, {"long_name": text, "units": units})
-    for name, (text, units) in _OF_GAPS.items():
+    for name, (text, units) in OF_GAPS.items():
         values = np.stack([[getattr(own[k], name) for k in locales] for own in gaps.values()])
         variables[name] = (_GAP, values, {"long_name": text, "units": units})
     language = np.array([[locale, pivot] for locale in locales], dtype=object)

@@ -15,12 +15,12 @@ from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.gaps.departure import Departure, headline_of
 from maskedadv.gaps.joint import Joint
 from maskedadv.gaps.tipping import tipping_points
+from maskedadv.result.cube import NUMBERS
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import KNOWLEDGE, VARIANTS
 
-NUMBERS = ("estimate", "sd", "lower", "upper", "p_positive")
 COLUMNS = ("locale", "model", "gap", *NUMBERS, "n_items_ca", "n_items_cs", "note")
 LINK_COLUMNS = (
     "locale",

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.gaps.joint import ALL_LOCALES, Joint
+from maskedadv.result.cube import NUMBERS
 from maskedadv.result.fit_result import Fit
 
 
@@ -68,5 +69,5 @@ def variant_means(fit: Fit) -> pd.DataFrame:
         if len(joint.locales) > 1:
             rows.append(overall_means(joint).assign(locale=ALL_LOCALES))
         table = pd.concat(rows, ignore_index=True).assign(variant=name)
-        parts.append(table[["variant", "locale", "gap", "estimate", "sd", "lower", "upper", "p_positive"]])
+        parts.append(table[["variant", "locale", "gap", *NUMBERS]])
     return pd.concat(parts, ignore_index=True)
