@@ -12,6 +12,8 @@ from typing import Any
 
 import plotnine as p9
 
+from maskedadv.errors import BadSetting, OutputExists, UnreadableFile
+from maskedadv.files.atomic import write_whole
 from maskedadv.reports import theme
 
 FORMATS = ("svg", "png", "pdf")
@@ -41,9 +43,44 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def save_figure(figure: p9.ggplot, path: Path) -> None:
-    """Write a figure as svg, png or pdf, by the suffix of the path, whatever its size."""
-    kind = path.suffix.lstrip(".")
+def check_figure(path: Path, *, overwrite: bool) -> None:
+    """Refuse a place for a figure before the work is done.
+
+    Raises
+    ------
+    BadSetting
+        Neither .svg, .png nor .pdf.
+    OutputExists
+        It is there and may not be replaced.
+    UnreadableFile
+        Its folder does not exist.
+    """
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        raise BadSetting(f"{path}: a figure ends in {', '.join(f'.{f}' for f in FORMATS)}.")
+    if path.is_dir() or (path.exists() and not overwrite):
+        raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
+    if not path.parent.is_dir():
+        raise UnreadableFile(f"the folder {path.parent} does not exist; make it first.")
+
+
+def write_figure(figure: p9.ggplot, path: Path) -> None:
+    """Write a figure by the suffix of the path, whole or not at all.
+
+    Raises
+    ------
+    OutputExists
+        The place cannot be written.
+    """
+    kind = path.suffix.lower().lstrip(".")
+    try:
+        write_whole(path, lambda partial: save_figure(figure, partial, kind))
+    except OSError as error:
+        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+
+
+def save_figure(figure: p9.ggplot, path: Path, kind: str = "") -> None:
+    """Write a figure as svg, png or pdf (`kind`, else the suffix of the path), whatever its size."""
+    kind = kind or path.suffix.lstrip(".")
     if kind == "svg":
         path.write_text(draw_svg(figure), "utf-8")
         return

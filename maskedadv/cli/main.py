@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diagnose": ("maskedadv.cli.diagnose:command", "Can the draws of a NUTS result be used."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
+    "power": ("maskedadv.cli.power:command", "How many items and models does a study need?"),
+    "simulate": ("maskedadv.cli.simulate:command", "A response table with a known truth."),
     "validity": ("maskedadv.cli.validity:command", "Is a translated benchmark a proxy for a native one?"),
     "annotation": ("maskedadv.cli.annotation:command", "Agreement of annotators, and of a model with them."),
     "export-stan": ("maskedadv.cli.import_stan:export_command", "Program and data for CmdStan elsewhere."),

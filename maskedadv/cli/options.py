@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import click
@@ -70,3 +70,25 @@ def settings_of(given: dict[str, Any], **fixed: Any) -> Settings:
     if "locale" in values:
         values["locale"] = values["locale"] or None
     return Settings(**values)
+
+
+def plan_options(*names: str) -> Callable[[F], F]:
+    """Options of a command for numbers of a simulated study (all, if none is named); None where not given."""
+    from maskedadv.simulation.plan import Plan
+
+    defaults = {f.name: f.default for f in fields(Plan)}
+
+    def decorate(command: F) -> F:
+        for name in reversed(names or tuple(defaults)):
+            option, default = Plan.__dataclass_fields__[name].metadata["option"], defaults[name]
+            shown = ", ".join(default) if isinstance(default, tuple) else default
+            words = option.help if default is None else f"{option.help}  [default: {shown}]"
+            command = _click_option(name, replace(option, help=words), None)(command)
+        return command
+
+    return decorate
+
+
+def plan_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The numbers that were given, from what the options of `plan_options` gave."""
+    return {name: value for name, value in given.items() if value not in (None, ())}
