@@ -38,30 +38,41 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
 
     RESPONSES is a CSV or Parquet file, or a folder of Parquet files; see `maskedadv check`.
     """
-    from maskedadv.design.prepare import prepare
     from maskedadv.errors import BadSetting
-    from maskedadv.fitting import fit_design
-    from maskedadv.responses import read_responses
-    from maskedadv.result.save import check_output, same_run
+    from maskedadv.files.claims import claim
 
     settings = settings_of(given)
     if jobs < 1:
         raise BadSetting(f"--jobs must be 1 or more (is {jobs}).")
+    with claim(output):  # for as long as it runs: a second run there would be lost at the end
+        result = _fit_into(responses, output, settings, jobs=jobs, overwrite=overwrite)
+    _say(result, output, as_json=as_json)
+
+
+def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, overwrite: bool) -> Fit:
+    """The result of the run, which lies in the folder at the end."""
+    from maskedadv.design.prepare import prepare
+    from maskedadv.fitting import fit_design
+    from maskedadv.responses import read_responses
+    from maskedadv.result.save import check_output, same_run
+
     if output.is_file():
         check_output(output, overwrite=overwrite)
     table = read_responses(responses)
     if same_run(output, table.fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
-        result = _load_or_say(output)
-    else:
-        check_output(output, overwrite=overwrite)
-        design = prepare(table, settings)
-        del table  # it may be large
-        if settings.method == "nuts":
-            result = _run_resumable(design, settings, output, jobs=jobs, overwrite=overwrite)
-        else:
-            result = fit_design(design, settings, jobs=jobs, progress=_tell)
-            result.save(output, overwrite=overwrite)
+        return _load_or_say(output)
+    check_output(output, overwrite=overwrite)
+    design = prepare(table, settings)
+    del table  # it may be large
+    if settings.method == "nuts":
+        return _run_resumable(design, settings, output, jobs=jobs, overwrite=overwrite)
+    result = fit_design(design, settings, jobs=jobs, progress=_tell)
+    result.save(output, overwrite=overwrite)
+    return result
+
+
+def _say(result: Fit, output: Path, *, as_json: bool) -> None:
     say_warnings(result)
     if as_json:
         click.echo(

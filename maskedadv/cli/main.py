@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import io
+import os
 import signal
 import sys
 import threading
@@ -76,6 +79,10 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; nothing half-written was left behind.", err=True)
         sys.exit(130)
+    except OSError as error:
+        _leave_if_output_ended(error)
+        raise
+    _flush()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -85,4 +92,36 @@ def _be_robust() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        for name, code in (("SIGTERM", 143), ("SIGHUP", 129)):  # SIGHUP: the terminal is gone
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, lambda *_, code=code: sys.exit(code))
+
+
+def _flush() -> None:
+    """Bring out what is printed while its failure can still be told."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _leave_if_output_ended(error)
+        raise
+
+
+def _leave_if_output_ended(error: OSError) -> None:
+    """Leave quietly where a reader closed the pipe (`| head`), with a sentence where the disk refused."""
+    from maskedadv.files.disk import is_disk_error
+
+    if "temporary directory" in str(error):  # the standard library's words, under no number of its own
+        click.echo("Error: no folder for temporary files can be written; make room or set TMPDIR.", err=True)
+        sys.exit(2)
+    if error.errno != errno.EPIPE and not is_disk_error(error):
+        return
+    # What is still in the buffer would fail once more when Python ends.
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        sys.exit(1)  # as click does
+    where = f"{error.filename} cannot be written" if error.filename else "the output cannot be written"
+    reason = os.strerror(error.errno or 0)
+    click.echo(clean(f"Error: {where} ({reason}); make room or write to another place."), err=True)
+    sys.exit(2)

@@ -6,7 +6,6 @@ import hashlib
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Values
 from maskedadv.engines.stan_files import program_text
 from maskedadv.engines.table import in_words_of
 from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
+from maskedadv.files.alive import temporary_folder
 from maskedadv.files.atomic import write_whole
 from maskedadv.settings import Sampler
 
@@ -69,7 +69,7 @@ class CmdStan:
         whoever called checks the gradient.
         """
         model = _model(program)
-        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+        with _quiet(), temporary_folder() as folder:
             try:
                 fit = model.optimize(
                     data=_write(folder, "data.json", data),
@@ -80,7 +80,7 @@ class CmdStan:
                     require_converged=False,
                     **_TOLERANCES,
                     sig_figs=18,
-                    output_dir=folder,
+                    output_dir=str(folder),
                 )
                 variables = {k: np.asarray(v, dtype=np.float64) for k, v in fit.stan_variables().items()}
                 density = float(fit.optimized_params_dict["lp__"])
@@ -93,7 +93,7 @@ class CmdStan:
     def log_density(self, program: str, data: Data, values: Values) -> tuple[float, NDArray[np.float64]]:
         """Log density and gradient on the unconstrained scale."""
         model = _model(program)
-        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+        with _quiet(), temporary_folder() as folder:
             try:
                 table = model.log_prob(
                     _write(folder, "values.json", values),
@@ -120,7 +120,7 @@ class CmdStan:
         """NUTS; one process a chain. See `Engine.sample`."""
         model = _model(program)
         total = sampler.warmup + sampler.draws
-        with _quiet(), tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
+        with _quiet(), temporary_folder() as folder:
             try:
                 with console_lines(progress):
                     fit = model.sample(
@@ -136,7 +136,7 @@ class CmdStan:
                         refresh=max(1, total // 5) if progress else None,
                         show_progress=False,
                         show_console=progress is not None,
-                        output_dir=folder,
+                        output_dir=str(folder),
                     )
                 return read_chains(fit)
             except (RuntimeError, ValueError, OSError) as error:
@@ -207,8 +207,8 @@ def _compile(program: str, text: str, kept: Path) -> None:
         raise EngineMissing(
             f"the cache folder {kept.parent} cannot be written ({error}); set MASKEDADV_CACHE to another."
         ) from error
-    with tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
-        source = Path(folder) / f"{program}.stan"
+    with temporary_folder() as folder:
+        source = folder / f"{program}.stan"
         source.write_text(text, "utf-8")
         try:
             built = cmdstanpy.CmdStanModel(stan_file=str(source), cpp_options=_FLAGS)
@@ -217,10 +217,10 @@ def _compile(program: str, text: str, kept: Path) -> None:
         write_whole(kept, lambda partial: shutil.copy2(str(built.exe_file), partial))
 
 
-def _write(folder: str, name: str, values: Data | Values) -> str:
+def _write(folder: Path, name: str, values: Data | Values) -> str:
     import cmdstanpy
 
-    path = str(Path(folder) / name)
+    path = str(folder / name)
     cmdstanpy.write_stan_json(path, dict(values))
     return path
 

@@ -12,6 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from maskedadv.errors import BadSetting, OutputExists, UnreadableFile
+from maskedadv.files.alive import held, is_left_over
+from maskedadv.files.disk import bring_to_disk, cannot_write, writing
+from maskedadv.files.renaming import rename_to_new
 
 
 def check_table_output(path: Path, *, overwrite: bool) -> None:
@@ -34,25 +37,49 @@ def check_table_output(path: Path, *, overwrite: bool) -> None:
         raise UnreadableFile(f"the folder {path.parent} does not exist; make it first.")
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object], *, replace: bool = True) -> None:
     """Let `write` fill a file beside `path`, bring it to disk, and give it the name; else leave nothing.
 
-    The file gets the mode that any new file gets there. A killed process leaves its partial file; see
-    `partial_files`.
+    The file gets the mode that any new file gets there. What a killed process left of this goes too.
+
+    Parameters
+    ----------
+    replace
+        Whether it may take the place of a file that is there.
+
+    Raises
+    ------
+    OutputExists
+        The disk is full or refuses; or the file is there and may not be replaced.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.partial")
-    try:
-        write(partial)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing(path):
+        _sweep(path)
+        try:
+            with held(partial):
+                write(partial)
+                bring_to_disk(partial)
+                if replace:
+                    os.replace(partial, path)
+                else:
+                    rename_to_new(partial, path)
+        except FileExistsError as error:
+            raise OutputExists(
+                f"{path} appeared meanwhile, and is not replaced; give another name."
+            ) from error
+        finally:
+            partial.unlink(missing_ok=True)
 
 
-def partial_files(path: Path, process: int) -> list[Path]:
+def partial_files(path: Path, process: int | str = "*") -> list[Path]:
     """What a process that was killed left of `write_whole(path, ...)`."""
     return list(path.parent.glob(f".{escape(path.name)}.{process}.*.partial"))
+
+
+def _sweep(path: Path) -> None:
+    for partial in partial_files(path):
+        if whole_name(partial.name) == path.name and is_left_over(partial):
+            partial.unlink(missing_ok=True)
 
 
 def whole_name(name: str) -> str:
@@ -74,7 +101,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     try:
         write_whole(path, lambda partial: write(partial, index=False))
     except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+        raise cannot_write(path, error) from error
 
 
 def write_text(text: str, path: Path, *, overwrite: bool) -> None:
@@ -88,6 +115,6 @@ def write_text(text: str, path: Path, *, overwrite: bool) -> None:
     if path.is_dir() or (path.exists() and not overwrite):
         raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
     try:
-        write_whole(path, lambda partial: partial.write_text(text, "utf-8"))
+        write_whole(path, lambda partial: partial.write_text(text, "utf-8"), replace=overwrite)
     except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+        raise cannot_write(path, error) from error

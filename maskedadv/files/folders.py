@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,6 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from maskedadv.errors import OutputExists
+from maskedadv.files.claims import claim
+from maskedadv.files.disk import bring_folder_to_disk, bring_to_disk, cannot_write, writing
+from maskedadv.files.renaming import exchange, rename_to_new
 
 
 def check_folder(path: Path, marker: str, fingerprint: str | None, *, overwrite: bool) -> None:
@@ -63,7 +70,7 @@ def _check_place(path: Path) -> None:
             above = above.parent
         usable = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
     except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); give another folder.") from error
+        raise cannot_write(path, error, "another folder") from error
     if not usable and not real.is_file():
         raise OutputExists(f"{path} cannot be written (nothing can be made in {above}); give another folder.")
 
@@ -92,39 +99,95 @@ def whole_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     Raises
     ------
     OutputExists
-        The place cannot be written.
+        The place cannot be written, is being written by another process, or was made by one meanwhile.
     """
     path = path.resolve()  # a link keeps pointing at its folder, whose content is replaced
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", dir=path.parent))
-    except OSError as error:
-        raise OutputExists(f"{path} cannot be written ({error.strerror}); give another folder.") from error
-    try:
-        os.chmod(partial, 0o777 & ~_umask())
-        yield partial
-        if path.exists():
-            _take_place(partial, path, is_ours)
+    with claim(path), writing(path, "another folder"):
+        _sweep(path)
+        replaces = path.is_dir() and any(path.iterdir())
+        partial = Path(tempfile.mkdtemp(prefix=_stem(path), suffix=_SUFFIX, dir=path.parent))
+        try:
+            os.chmod(partial, 0o777 & ~_umask())
+            yield partial
+            bring_folder_to_disk(partial)
+            if replaces:
+                _carry_over(path, partial, is_ours)
+                _take_place(partial, path)
+            else:
+                _take_free_place(partial, path)
+            bring_to_disk(path.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+_SUFFIX, _OLD = ".partial", ".old"
+
+
+def _stem(path: Path) -> str:
+    """How the hidden names beside `path` begin; never the same for two paths."""
+    name = path.name
+    if len(name) > 40:
+        name = f"{name[:40]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
+    return f".{name}."
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed runs left, and put back what they had moved away; the claim on `path` is ours."""
+    hidden = re.compile(re.escape(_stem(path)) + r"[a-z0-9_]{8}(\.partial|\.old)")
+    for left in list(path.parent.iterdir()):
+        if not hidden.fullmatch(left.name):
+            continue
+        if left.name.endswith(_OLD) and (left / path.name).is_dir() and not path.exists():
+            os.replace(left / path.name, path)
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _carry_over(old: Path, new: Path, is_ours: Callable[[str], bool]) -> None:
+    """Give the new folder what is not ours in the old one: the same files under two names, until one goes."""
+    for entry in old.iterdir():
+        target = new / entry.name
+        if is_ours(entry.name) or os.path.lexists(target):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.copytree(entry, target, symlinks=True, copy_function=_link)
         else:
-            os.replace(partial, path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+            _link(entry, target)
 
 
-def _take_place(partial: Path, path: Path, is_ours: Callable[[str], bool]) -> None:
-    old = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.old.", dir=path.parent))
-    kept = old / path.name
-    os.replace(path, kept)
+def _link(source: str | Path, target: str | Path) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # a disk without links to files
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _take_place(partial: Path, path: Path) -> None:
+    """Exchange the two folders in one step, or, where the disk cannot, in two with a way back."""
+    if exchange(partial, path):
+        return  # the old one now has the temporary name, and goes with it
+    away = Path(tempfile.mkdtemp(prefix=_stem(path), suffix=_OLD, dir=path.parent))
+    os.replace(path, away / path.name)
     try:
         os.replace(partial, path)
     except BaseException:
-        os.replace(kept, path)
-        old.rmdir()
+        os.replace(away / path.name, path)
+        away.rmdir()
         raise
-    for entry in kept.iterdir():
-        if not is_ours(entry.name) and not (path / entry.name).exists():
-            os.replace(entry, path / entry.name)
-    shutil.rmtree(old)
+    shutil.rmtree(away)
+
+
+def _take_free_place(partial: Path, path: Path) -> None:
+    """Rename to a name that is free; an empty folder may stand there, anything else appeared meanwhile."""
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.rmdir()
+        rename_to_new(partial, path)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        raise OutputExists(
+            f"{path} appeared while this ran, and is not replaced; give another folder."
+        ) from error
 
 
 def _umask() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.files.atomic import write_whole
+from maskedadv.files.digests import check_file
 from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS
 
@@ -181,20 +183,40 @@ def file_names(locales: list[str]) -> dict[str, str]:
     return out
 
 
-def write_tree(tree: xr.DataTree, path: Path) -> None:
-    """Write a posterior file, whole or not at all."""
+def write_tree(tree: xr.DataTree, path: Path) -> str:
+    """Write a posterior file, whole or not at all; gives its SHA-256.
+
+    Raises
+    ------
+    OutputExists
+        The disk is full or refuses.
+    """
+    content = as_netcdf(tree)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda partial: tree.to_netcdf(partial, engine="h5netcdf"))
+    write_whole(path, lambda partial: partial.write_bytes(content))
+    return hashlib.sha256(content).hexdigest()
 
 
-def read_tree(path: Path) -> xr.DataTree:
+def as_netcdf(data: xr.DataTree | xr.Dataset) -> memoryview:
+    """The bytes of a netCDF file: made in memory, as HDF5 ends the process where a disk fills under it."""
+    content = data.to_netcdf(None, engine="h5netcdf")
+    assert isinstance(content, memoryview | bytes)
+    return memoryview(content)
+
+
+def read_tree(path: Path, digest: str | None = None) -> xr.DataTree:
     """Read a posterior file into memory.
+
+    Parameters
+    ----------
+    digest : the SHA-256 of what was written, if it is known; HDF5 may read other bytes without a word
 
     Raises
     ------
     NotAResult
     """
     try:
+        check_file(path, digest)
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             return tree.load()
     except DAMAGE as error:
@@ -207,19 +229,21 @@ def _damaged(path: Path, error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Posterior:
-    """A locale's posterior, in memory or in a file."""
+    """A locale's posterior, in memory or in a file, with the SHA-256 of what was written there."""
 
     source: xr.DataTree | Path
+    digest: str | None = None
 
     def tree(self) -> xr.DataTree:
         """The ArviZ groups."""
-        return read_tree(self.source) if isinstance(self.source, Path) else self.source
+        return read_tree(self.source, self.digest) if isinstance(self.source, Path) else self.source
 
     def variable(self, name: str) -> xr.DataArray:
         """One variable of the group `posterior`; of a file, nothing else is read."""
         if not isinstance(self.source, Path):
             return self.source["posterior"].to_dataset()[name]
         try:
+            check_file(self.source, self.digest)
             with xr.open_datatree(self.source, engine="h5netcdf") as tree:
                 return tree["posterior"].to_dataset()[name].load()
         except DAMAGE as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -15,15 +16,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.errors import NotAResult
+from maskedadv.files.digests import digests_below, is_sealed, read_checked, seal
 from maskedadv.files.folders import check_folder, whole_folder
 from maskedadv.gaps.contrasts import Uncertainty
-from maskedadv.result.draws import DAMAGE, Posterior, file_names, write_tree
+from maskedadv.result.draws import DAMAGE, Posterior, as_netcdf, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import from_json
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import VARIANTS
 
-FORMAT = 2
+FORMAT = 3
 UNCERTAINTY, POSTERIOR = "uncertainty", "posterior"
 """Folders of a result: a file for each variant; a folder for each base with a file for each locale."""
 
@@ -40,7 +42,7 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
     """
     check_output(path, overwrite=overwrite)
     with whole_folder(path, _is_ours) as partial:
-        fit.cube.to_netcdf(partial / "cube.nc", engine="h5netcdf")
+        (partial / "cube.nc").write_bytes(as_netcdf(fit.cube))
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
         (partial / UNCERTAINTY).mkdir()
@@ -55,8 +57,9 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
             "format": FORMAT,
             "settings": fit.settings.as_json(),
             **fit.info.as_json(),
+            "files": digests_below(partial),
         }
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(seal(content), indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")
     return path.resolve()
 
@@ -113,21 +116,31 @@ def load(path: str | Path) -> Fit:
         )
     try:
         content: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
+        sealed, _ = is_sealed(content), content.pop("sha256", None)
         written = content.pop("format")
         if written != FORMAT:
             raise NotAResult(
                 f"{folder} was written by another version of maskedadv (format {written}, this one reads "
                 f"{FORMAT}); fit again."
             )
+        if not sealed:
+            raise NotAResult(f"{folder / 'fit.json'} is damaged or was edited (another SHA-256); fit again.")
+        digests: dict[str, str] = content.pop("files")
+
+        def read(name: str) -> io.BytesIO:
+            return io.BytesIO(read_checked(folder / name, digests[name]))
+
         settings = Settings(**content["settings"])
         info = from_json(content)
-        with xr.open_dataset(folder / "cube.nc", engine="h5netcdf") as opened:
+        with xr.open_dataset(read("cube.nc"), engine="h5netcdf") as opened:
             cube = _as_objects(opened.load())
-        items = pd.read_parquet(folder / "items.parquet")
+        items = pd.read_parquet(read("items.parquet"))
         variants = [str(v) for v in cube["variant"].values]
-        uncertainty = {v: _load_uncertainty(folder / UNCERTAINTY / f"{v}.npz") for v in variants}
+        uncertainty = {v: _load_uncertainty(read(f"{UNCERTAINTY}/{v}.npz")) for v in variants}
         bases = dict.fromkeys(VARIANTS[v][0] for v in variants) if settings.method == "nuts" else {}
-        posteriors = {base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales) for base in bases}
+        posteriors = {
+            base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales, digests) for base in bases
+        }
     except DAMAGE as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
     return Fit(settings, cube, items, uncertainty, info, posteriors)
@@ -162,9 +175,9 @@ def _save_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> Non
     np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
-def _load_uncertainty(path: Path) -> dict[str, Uncertainty]:
+def _load_uncertainty(file: io.BytesIO) -> dict[str, Uncertainty]:
     out = {}
-    with np.load(path, allow_pickle=False) as arrays:
+    with np.load(file, allow_pickle=False) as arrays:
         for k in range(sum(name.endswith(" locale") for name in arrays.files)):
             locale, kind = arrays[f"{k} locale"].tolist()
             values = np.zeros(arrays[f"{k} shape"])
@@ -188,10 +201,14 @@ def _save_posteriors(posteriors: Mapping[str, Posterior], folder: Path) -> None:
             write_tree(posterior.source, folder / names[locale])
 
 
-def _load_posteriors(folder: Path, name: str, locales: Sequence[str]) -> dict[str, Posterior]:
+def _load_posteriors(
+    folder: Path, name: str, locales: Sequence[str], digests: Mapping[str, str]
+) -> dict[str, Posterior]:
     """Posteriors stay in their files until they are asked for."""
     files = file_names(list(locales))
     missing = [file for file in files.values() if not (folder / name / file).is_file()]
     if missing:
         raise NotAResult(f"{folder} lacks {name}/{missing[0]}; fit again.")
-    return {k: Posterior(folder.absolute() / name / file) for k, file in files.items()}
+    return {
+        k: Posterior(folder.absolute() / name / file, digests[f"{name}/{file}"]) for k, file in files.items()
+    }

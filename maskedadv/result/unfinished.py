@@ -7,9 +7,13 @@ import os
 import shutil
 from pathlib import Path
 
+import xarray as xr
+
 from maskedadv import __version__
-from maskedadv.errors import OutputExists
+from maskedadv.errors import NotAResult, OutputExists
 from maskedadv.files.atomic import whole_name, write_whole
+from maskedadv.files.disk import cannot_write
+from maskedadv.result.draws import Posterior, read_tree, write_tree
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import BASE_TABLE
 
@@ -57,7 +61,7 @@ def open_unfinished(
         folder.mkdir(parents=True)
         write_whole(note, lambda partial: partial.write_text(text, "utf-8"))
     except OSError as error:
-        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
+        raise cannot_write(folder, error, "another folder") from error
     return folder
 
 
@@ -79,7 +83,38 @@ def _require_ours(folder: Path) -> None:
 def _is_ours(path: Path) -> bool:
     """Whether a run makes files of this name there, whole or (hidden) not yet."""
     name = whole_name(path.name)
-    return name == "run.json" or name.endswith(".nc") or path.name in {base.name for base in BASE_TABLE}
+    return (
+        name == "run.json"
+        or name.endswith((".nc", ".nc.sha256"))
+        or path.name in {base.name for base in BASE_TABLE}
+    )
+
+
+def keep_tree(tree: xr.DataTree, path: Path) -> Posterior:
+    """Write a finished locale, and beside it the SHA-256 by which `kept_tree` knows it."""
+    digest = write_tree(tree, path)
+    write_whole(_note_of(path), lambda partial: partial.write_text(digest + "\n", "ascii"))
+    return Posterior(path, digest)
+
+
+def kept_tree(path: Path) -> Posterior:
+    """A finished locale of an earlier run.
+
+    Raises
+    ------
+    NotAResult
+        It is damaged, or the run was ended between the file and its note.
+    """
+    try:
+        digest = _note_of(path).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotAResult(f"{path} has no SHA-256 beside it; sample again.") from error
+    read_tree(path, digest)
+    return Posterior(path, digest)
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256")
 
 
 def finished_files(folder: Path) -> list[Path]:

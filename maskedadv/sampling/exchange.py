@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +18,12 @@ from maskedadv.engines.protocol import Chains
 from maskedadv.engines.stan_files import program_text
 from maskedadv.engines.table import from_stan_csv
 from maskedadv.errors import BadSetting, NotAResult, OutputExists
+from maskedadv.files.alive import temporary_folder
 from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses
-from maskedadv.result.draws import Posterior, file_names, write_tree
+from maskedadv.result.draws import Posterior, file_names
 from maskedadv.result.fit_result import Fit
+from maskedadv.result.unfinished import keep_tree
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.locales import floors_of, make_task
 from maskedadv.sampling.programs import PROGRAMS
@@ -104,15 +105,15 @@ def read_stan(
         )
     layout, floors = _layout(design, locale)
     settings, tree = _finished(layout, settings, files, None)
-    with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
+    with temporary_folder() as temporary:
         name = file_names([locale])[locale]
-        write_tree(tree, Path(temporary) / "plain" / name)
+        keep_tree(tree, temporary / "plain" / name)
         if floor_files:
             _, floor_tree = _finished(layout, settings, floor_files, floors)
-            write_tree(floor_tree, Path(temporary) / "floor" / name)
+            keep_tree(floor_tree, temporary / "floor" / name)
         # Pairs were not sampled, and are not to be sampled here.
         given = ("plain", "floor") if floor_files else ("plain",)
-        result = fit_design(design, settings, folder=Path(temporary), bases=given)
+        result = fit_design(design, settings, folder=temporary, bases=given)
     posteriors = {"plain": {locale: Posterior(tree)}}
     if floor_files:
         posteriors["floor"] = {locale: Posterior(floor_tree)}

@@ -8,7 +8,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,9 +22,11 @@ from maskedadv.design.blocks import Block
 from maskedadv.design.prepare import Design
 from maskedadv.engines.protocol import Engine
 from maskedadv.errors import EngineFailed, NotAResult
+from maskedadv.files.alive import temporary_folder
 from maskedadv.files.atomic import partial_files
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
-from maskedadv.result.draws import Posterior, file_names, read_tree, write_tree
+from maskedadv.result.draws import Posterior, file_names
+from maskedadv.result.unfinished import keep_tree, kept_tree
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.pairs import pairs_only
 from maskedadv.sampling.posterior_estimate import block_estimates
@@ -64,33 +65,32 @@ def sample_all(
     if chance is not None:
         tasks = [replace(task, chance=chance[task.layout.locale]) for task in tasks]
     variant = "+".join(name for name, on in (("paired", paired), ("floor", chance is not None)) if on)
-    with tempfile.TemporaryDirectory(prefix="maskedadv-") as temporary:
+    with temporary_folder() as temporary:
         running = _Running()
 
         def one(task: Task) -> Posterior:
             locale = task.layout.locale
-            path = (folder or Path(temporary)) / names[locale]
+            path = (folder or temporary) / names[locale]
 
             def tell(line: str) -> None:
                 progress(f"{locale}{variant and ', ' + variant}: {line}")
 
             if path.exists():
                 try:
-                    read_tree(path)
+                    kept = kept_tree(path)
                 except NotAResult:
                     tell("the file of the earlier run is damaged; sampled again")
                 else:
                     tell("kept from the earlier run")
-                    return Posterior(path)
+                    return kept
 
             if jobs == 1:
                 tree = sample_locale(task, tell)
                 if folder is None:
                     return Posterior(tree)
-                write_tree(tree, path)
-            else:
-                running.sample(task, path, tell)
-            return Posterior(path if folder else read_tree(path))
+                return keep_tree(tree, path)
+            running.sample(task, path, tell)
+            return kept_tree(path) if folder else Posterior(kept_tree(path).tree())
 
         if jobs == 1:
             return [one(task) for task in tasks]
@@ -189,8 +189,8 @@ class _Running:
 
     def sample(self, task: Task, path: Path, tell: Progress) -> None:
         """Run one worker to its end."""
-        with tempfile.TemporaryDirectory(prefix="maskedadv-") as folder:
-            file, errors = Path(folder) / "task.pickle", Path(folder) / "errors"
+        with temporary_folder() as folder:
+            file, errors = folder / "task.pickle", folder / "errors"
             file.write_bytes(pickle.dumps(task))
             home = str(Path(maskedadv.__file__).resolve().parent.parent)
             paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from maskedadv.errors import MaskedadvError
-from maskedadv.result.draws import write_tree
+from maskedadv.result.unfinished import keep_tree
 from maskedadv.sampling.sample import sample_locale
 
 
@@ -36,7 +36,7 @@ def main(task_file: str, out: str) -> int:
     stream = sys.stdout
     try:
         tree = sample_locale(task, lambda line: print(line, file=stream, flush=True))
-        write_tree(tree, Path(out))
+        keep_tree(tree, Path(out))
     except MaskedadvError as error:
         print(error, file=sys.stderr)
         return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from maskedadv.errors import NotAResult
+from maskedadv.files.digests import read_checked, stated_digest
 from maskedadv.validity.pairings import AbilitySource
 from maskedadv.validity.scores import Scores, concat_scores, empty_scores
 from maskedadv.words.lists import first_few
@@ -30,7 +32,8 @@ def load_cubes(sources: tuple[tuple[str, AbilitySource], ...]) -> dict[Path, xr.
 def _open(folder: Path) -> xr.Dataset:
     path = folder / "cube.nc"
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
+        content = read_checked(path, stated_digest(folder / "fit.json", path.name))
+        with xr.open_dataset(io.BytesIO(content), engine="h5netcdf") as opened:
             cube = opened.load()
     except (OSError, ValueError) as error:
         raise NotAResult(

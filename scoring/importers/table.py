@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pandas as pd
 
 from maskedadv.errors import BadId, DuplicateRows, MissingColumn, MissingId, UnknownSubset
+from maskedadv.files.alive import temporary_folder
 from maskedadv.scoring.importers.answers import (
     COLUMNS,
     COMPACT,
@@ -65,8 +65,8 @@ def read_table(
     """
     mapping = mapping or TableMapping()
     given = {name: value for name, value in (("model", model), ("language", language)) if value is not None}
-    with TemporaryDirectory(prefix="maskedadv-") as scratch:
-        files, others = find_tables(paths, Path(scratch))
+    with temporary_folder() as scratch:
+        files, others = find_tables(paths, scratch)
         tables = [_Table(file, mapping, given) for file in files]
         answers = None
         if mapping.answers:

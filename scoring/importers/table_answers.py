@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
 from maskedadv.errors import BadMapping, MissingColumn
+from maskedadv.files.alive import temporary_folder
 from maskedadv.scoring.importers.outcomes import Outcome
 from maskedadv.scoring.importers.table_files import Layout, columns_of, read_pieces
 from maskedadv.scoring.importers.table_keys import (
@@ -132,8 +132,8 @@ def _read_keys(mapping: TableMapping) -> dict[str, str] | None:
     path = (mapping.file.parent if mapping.file else Path()) / said["key_file"]
     on, key = said["on"], said["key"]
     keys: dict[str, str] = {}
-    with TemporaryDirectory() as scratch:
-        for file in find_tables([path], Path(scratch))[0]:
+    with temporary_folder() as scratch:
+        for file in find_tables([path], scratch)[0]:
             layout = Layout(known=(on, key))
             for piece in read_pieces(file, [on, key], layout):
                 if absent := [name for name in (on, key) if name not in piece]:

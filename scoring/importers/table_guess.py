@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
 from maskedadv.errors import BrokenLog, InputError
+from maskedadv.files.alive import temporary_folder
 from maskedadv.scoring.importers.guess_columns import Roles, find_roles, missing_words, odd_words
 from maskedadv.scoring.importers.guess_names import AGNOSTIC, SPECIFIC, as_language, is_language
 from maskedadv.scoring.importers.guess_paths import PathRoles, find_path_roles
@@ -70,8 +70,8 @@ def guess_mapping(paths: Sequence[Path], fixed: Mapping[str, str] | None = None)
         The files cannot be read.
     """
     fixed = dict(fixed or {})
-    with TemporaryDirectory(prefix="maskedadv-") as scratch:
-        files, _ = find_tables(paths, Path(scratch))
+    with temporary_folder() as scratch:
+        files, _ = find_tables(paths, scratch)
         draft = _Draft()
         at = _records_at(files[0], draft)
         layout = Layout(at=at)
@@ -95,7 +95,7 @@ def guess_mapping(paths: Sequence[Path], fixed: Mapping[str, str] | None = None)
         _put_labels(draft, roles, sample, fixed)
         head = _head(files, columns, roles)
         text = draft.text(head)
-        draft.missing += _trial(text, paths, Path(scratch), labelled="subset" in {*roles.columns, *fixed})
+        draft.missing += _trial(text, paths, scratch, labelled="subset" in {*roles.columns, *fixed})
     return text, draft.missing
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import maskedadv
 from maskedadv import errors
+from maskedadv.files import folders
 from maskedadv.files.folders import whole_folder
 from maskedadv.result.fit_result import Fit
 from tests.simulate import table
@@ -86,6 +87,7 @@ def test_a_failure_at_the_last_step_puts_the_old_result_back(
             raise OSError("disk is gone")
         real(source, target)
 
+    monkeypatch.setattr(folders, "exchange", lambda *_: False)  # a disk that cannot do it in one step
     monkeypatch.setattr(os, "replace", fails_second)
     with pytest.raises(OSError, match="disk is gone"), whole_folder(out, bool) as partial:
         (partial / "a").write_text("new")

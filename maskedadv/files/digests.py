@@ -1,0 +1,88 @@
+"""Whether the bytes of a file are those that were written: SHA-256, looked at before anything reads them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from maskedadv.errors import NotAResult
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digests_below(folder: Path) -> dict[str, str]:
+    """Digest of every file below a folder, by its path from there with slashes."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
+
+
+def read_checked(path: Path, digest: str | None) -> bytes:
+    """The bytes of a file, if they are those with this digest (None: not known, whatever they are).
+
+    Raises
+    ------
+    NotAResult
+        They are others.
+    OSError
+    """
+    content = path.read_bytes()
+    if digest is not None and hashlib.sha256(content).hexdigest() != digest:
+        raise NotAResult(_changed(path))
+    return content
+
+
+def check_file(path: Path, digest: str | None) -> None:
+    """Look at a large file once, as long as it keeps its time and size.
+
+    Raises
+    ------
+    NotAResult
+    OSError
+    """
+    if digest is None:
+        return
+    state = path.stat()
+    if _digest_then(path, state.st_mtime_ns, state.st_size) != digest:
+        raise NotAResult(_changed(path))
+
+
+@lru_cache(4096)
+def _digest_then(path: Path, time: int, size: int) -> str:  # noqa: ARG001
+    return digest_of(path)
+
+
+def _changed(path: Path) -> str:
+    return f"{path} is damaged: these are not the bytes that were written (another SHA-256); fit again."
+
+
+def stated_digest(manifest: Path, name: str) -> str | None:
+    """The digest that a JSON file of ours states of a file in its folder; None where it states none."""
+    try:
+        return str(json.loads(manifest.read_text("utf-8"))["files"][name])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def seal(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for a JSON file with their own digest as `sha256`, the last of them."""
+    return {**content, "sha256": _digest_of_values(content)}
+
+
+def is_sealed(content: Mapping[str, Any]) -> bool:
+    """Whether values read from a JSON file are those that `seal` gave."""
+    rest = {name: value for name, value in content.items() if name != "sha256"}
+    return content.get("sha256") == _digest_of_values(rest)
+
+
+def _digest_of_values(content: Mapping[str, Any]) -> str:
+    # By way of text and back: what is compared is what a reader gets (tuples are lists, keys text).
+    text = json.dumps(json.loads(json.dumps(content)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
