@@ -1,5 +1,6 @@
 from . import (
     annotation,
+    assumptions,
     datasets,
     design,
     diagnostics,
@@ -14,6 +15,7 @@ from . import (
     summaries,
     validity,
 )
+from .assumptions.differential import Dif, dif
 from .design.check import Check, check
 from .diagnostics.check import diagnose
 from .fitting import fit
@@ -26,17 +28,20 @@ from .settings import Settings
 
 __all__ = [
     "Check",
+    "Dif",
     "Fit",
     "Priors",
     "Responses",
     "Settings",
     "__version__",
     "annotation",
+    "assumptions",
     "check",
     "datasets",
     "design",
     "diagnose",
     "diagnostics",
+    "dif",
     "engines",
     "errors",
     "fit",

@@ -50,7 +50,10 @@ class Omitted:
 
 @dataclass(frozen=True)
 class Source:
-    """What exhibits are made from: the fit, its joint uncertainty, facts, and a posterior's own tables."""
+    """What exhibits are made from: the fit, its joint uncertainty, facts, and a posterior's own tables.
+
+    `checks` holds results of other commands on the same data, by the command's name.
+    """
 
     fit: Fit
     joint: Joint
@@ -59,6 +62,7 @@ class Source:
     pivot: str
     families: tuple[str, ...]
     posterior: Mapping[str, pd.DataFrame]
+    checks: Mapping[str, Any] = field(default_factory=dict)
 
     def model_table(self) -> pd.DataFrame:
         """The facts about the models.

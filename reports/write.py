@@ -52,6 +52,7 @@ def write_report(
     formats: Sequence[str] = ("svg",),
     title: str | None = None,
     notes: Sequence[str] = (),
+    checks: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
@@ -67,6 +68,9 @@ def write_report(
         Of svg, png, pdf: the figures as files. The page holds its own pictures in any case.
     notes
         Sentences of your own that a reader must know, shown beside the answer.
+    checks
+        Results of other commands on the same response table, by the command's name: `dif` (a
+        `maskedadv.Dif`); each brings a section of the page.
     overwrite
         Replace a report of another result. One of the same result is replaced anyway, anything else never.
 
@@ -80,12 +84,16 @@ def write_report(
         raise BadSetting(f"{unknown[0]!r} is no format for figures; known are {', '.join(FORMATS)}.")
     folder = Path(folder).absolute()
     check_folder(folder, MARK, _fingerprint(fit), overwrite=overwrite)
+    checks = dict(checks or {})
+    _same_data(fit, checks)
     facts = locale_facts(locales)
     table = None if models is None else model_facts(models)
-    fonts = fonts_for(_texts(fit, table))
+    fonts = fonts_for([*_texts(fit, table), *_item_texts(checks)])
     pivot = str(facts["name"].get(fit.settings.pivot, fit.settings.pivot))
     found = diagnose(fit) if fit.posteriors else []
-    source = Source(fit, Joint.of(fit), table, facts, pivot, fonts.families, posterior_tables(fit, found))
+    source = Source(
+        fit, Joint.of(fit), table, facts, pivot, fonts.families, posterior_tables(fit, found), checks
+    )
     exhibits, omitted = build(source, figures.EXHIBITS)
     told = (*_unknown_models(fit, table), *_unknown_codes(fit, table, facts), fonts.warning)
     warnings = tuple(w for w in told if w)
@@ -103,6 +111,27 @@ def _fingerprint(fit: Fit) -> str:
     """Of the data, the settings and the version: reports of one result may replace each other."""
     own = [fit.info.fingerprint, fit.settings.as_json(), fit.info.maskedadv]
     return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _same_data(fit: Fit, checks: Mapping[str, Any]) -> None:
+    """Refuse a check of another response table: its sentences would be about other answers.
+
+    Raises
+    ------
+    BadSetting
+    """
+    for name, check in checks.items():
+        if getattr(check, "data", fit.info.fingerprint) != fit.info.fingerprint:
+            raise BadSetting(
+                f"the output of maskedadv {name} is of another response table than the result; run it on the "
+                "table that was fitted."
+            )
+
+
+def _item_texts(checks: Mapping[str, Any]) -> Iterable[str]:
+    """Ids that a figure may show."""
+    found = checks.get("dif")
+    return [] if found is None else dict.fromkeys(map(str, found.items["locale"]))
 
 
 def _texts(fit: Fit, models: pd.DataFrame | None) -> Iterable[str]:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "from-accuracy": ("maskedadv.cli.from_accuracy:command", "Approximate gaps from published accuracies."),
     "diagnose": ("maskedadv.cli.diagnose:command", "Can the draws of a NUTS result be used."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
+    "dif": ("maskedadv.cli.dif:command", "Is an item equally difficult in both languages."),
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
     "power": ("maskedadv.cli.power:command", "How many items and models does a study need?"),
     "simulate": ("maskedadv.cli.simulate:command", "A response table with a known truth."),

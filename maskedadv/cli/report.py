@@ -37,6 +37,12 @@ from maskedadv.words.terminal import to_json
     help="Gaps that the answer speaks of: plain, paired, or as a test says (auto). Default: as the fit "
     "was told.",
 )
+@click.option(
+    "--dif",
+    "dif_folder",
+    type=click.Path(path_type=Path),
+    help="Output folder of maskedadv dif on the same table: a section on items.",
+)
 @click.option("--title", help="Heading of the page.")
 @click.option("--note", "notes", multiple=True, help="A sentence that readers must know; may be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
@@ -48,6 +54,7 @@ def command(
     locales: Path | None,
     formats: str,
     headline: str | None,
+    dif_folder: Path | None,
     title: str | None,
     notes: tuple[str, ...],
     overwrite: bool,
@@ -61,6 +68,11 @@ def command(
     from maskedadv.reports.write import write_report
     from maskedadv.result.save import load
 
+    checks = {}
+    if dif_folder is not None:
+        from maskedadv.assumptions import load_dif
+
+        checks["dif"] = load_dif(dif_folder)
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
     result = load(results)
     if headline is not None:
@@ -75,6 +87,7 @@ def command(
         progress=lambda line: click.echo(f"  {line}", err=True),
         title=title,
         notes=notes,
+        checks=checks,
     )
     for warning in report.warnings:
         click.echo(f"Warning: {warning}", err=True)

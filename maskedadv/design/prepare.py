@@ -152,7 +152,7 @@ def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
     cells = {}
     for k, locale in enumerate(locales):
         own = [b for b in blocks if locale in b.locales]
-        found = _cells(own, responses.models[used], locale, keep[k, used])
+        found = count_cells(own, responses.models[used], locale, keep[k, used])
         if settings.response == "crm":  # the blocks' answers are logits
             accuracy, _ = cell_accuracy(responses, opened.rated, locale, pivot)
             accuracy = np.where(found.n_items > 0, accuracy[used], np.nan)
@@ -182,9 +182,10 @@ def _tasks(locales: Sequence[str], scope: str) -> list[tuple[int, tuple[str, ...
     return [(subset, (k,)) for k in locales for subset in (0, 1)]
 
 
-def _cells(
+def count_cells(
     blocks: Sequence[Block], models: NDArray[np.object_], locale: str, keep: NDArray[np.bool_]
 ) -> Cells:
+    """Accuracies and counts of one locale's cells, from the blocks that serve it."""
     shape = (len(models), 2, 2)
     accuracy, n_items = np.full(shape, np.nan), np.zeros(shape, dtype=np.intp)
     n_paired = np.zeros(shape[:2], dtype=np.intp)

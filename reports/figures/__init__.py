@@ -16,6 +16,7 @@ from maskedadv.reports.figures.advantage import make_advantage, masked_advantage
 from maskedadv.reports.figures.checks import diagnostics, make_convergence, make_predictive, predictive_checks
 from maskedadv.reports.figures.forests import forest, make_locale_means, make_model_means, make_models
 from maskedadv.reports.figures.heatmap import gap_heatmap, make_heatmap
+from maskedadv.reports.figures.item_differences import item_differences, make_item_differences
 from maskedadv.reports.figures.populations import make_populations
 from maskedadv.reports.figures.relatives import make_relatives, relatives_matrix
 from maskedadv.reports.figures.resources import make_resources, resource_trend
@@ -28,6 +29,7 @@ __all__ = [
     "diagnostics",
     "forest",
     "gap_heatmap",
+    "item_differences",
     "masked_advantage",
     "predictive_checks",
     "relatives_matrix",
@@ -43,6 +45,7 @@ EXHIBITS: Sequence[tuple[str, Make]] = (
     ("The gap under other assumptions", variants.make_variants),
     ("Do the models answer independently?", make_relatives),
     ("Models and locales like these", make_populations),
+    ("Is an item equally difficult in both languages?", make_item_differences),
     ("Gaps by model", make_model_means),
     ("Models one by one", make_models),
     ("Resource level", make_resources),

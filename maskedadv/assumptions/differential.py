@@ -1,0 +1,331 @@
+"""Assumption 1 of a whole table: the same difficulty in both languages, item by item, locale by locale."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import false_discovery_control
+
+from maskedadv import __version__
+from maskedadv.assumptions.item_tests import COLUMNS, BlockTest, test_block
+from maskedadv.assumptions.purified import compare_purified
+from maskedadv.assumptions.texts import ItemText, pair_texts
+from maskedadv.checks import Number, OneOf
+from maskedadv.design.accuracy_filter import filter_models
+from maskedadv.design.blocks import Block, build_block
+from maskedadv.design.prepare import Design, Opened, open_table, prepare_locales
+from maskedadv.design.without_items import without_items
+from maskedadv.errors import WrongResponse
+from maskedadv.fitting import fit_design
+from maskedadv.responses import Responses, read_responses
+from maskedadv.settings import Settings
+from maskedadv.vocabulary import SUBSETS
+from maskedadv.words.numbers import number, plural
+
+Progress = Callable[[str], None]
+
+AGAINST = ("pivot", "all")
+UNTESTABLE = (
+    "What cannot be tested: a difference that all items of a subset share is the gap itself. Items are "
+    "compared with each other, never with the truth."
+)
+SUBSET_COLUMNS = (
+    "locale",
+    "subset",
+    "items",
+    "tested",
+    "flagged",
+    "share",
+    "harder",
+    "easier",
+    "inflation",
+    "tau",
+    "tau_p",
+    "cells_local",
+    "cells_other",
+    "cells_left_out",
+)
+
+
+@dataclass(frozen=True)
+class Dif:
+    """Differential item functioning of a response table.
+
+    Attributes
+    ----------
+    items
+        A row for each locale and item, those first whose key differs, then by strength of evidence. Effects
+        in logits, positive where the item is easier in the locale's language; `p` takes models as
+        independent, `p_robust` does not, `q` is that after Benjamini and Hochberg, over both subsets of the
+        locale; `size` and `mh_class` are ETS classes A, B, C.
+    subsets
+        A row for each locale and subset: items, those tested, flagged, their share and direction,
+        `inflation` (variance of deviates of the bulk of the items, 1 for independent models), `tau` (sd of
+        the differences of all items, logit, models taken as independent) with the p of 0.
+    gaps
+        Mean gaps over models with all items and without those removed; see `compare_purified`.
+    texts
+        Texts of items side by side, with `key_differs`; None where no item file was given.
+    notes
+        What a reader should know.
+    settings
+        What was asked for, as plain values.
+    data
+        Fingerprint of the response table.
+    fingerprint
+        Of the table, the settings and the texts.
+    """
+
+    items: pd.DataFrame
+    subsets: pd.DataFrame
+    gaps: pd.DataFrame
+    texts: pd.DataFrame | None
+    notes: tuple[str, ...]
+    settings: dict[str, Any]
+    data: str
+    fingerprint: str
+
+
+def dif(
+    responses: str | Path | pd.DataFrame | Responses,
+    *,
+    items: Iterable[ItemText] | None = None,
+    against: str = "pivot",
+    alpha: float = 0.05,
+    purify: bool = True,
+    progress: Progress = lambda _: None,
+    **arguments: Any,
+) -> Dif:
+    """Test whether single items are harder or easier in one language than ability accounts for.
+
+    Parameters
+    ----------
+    responses
+        A response table: path, DataFrame or `Responses`; right and wrong answers.
+    items
+        Texts of the items (as `maskedadv.scoring.items.sources.read_items(...).items`): they are set side by
+        side, items with another key stand first and are removed from the purified gaps.
+    against
+        `pivot`: the locale's language against the pivot. `all`: every language, the pivot too, against all
+        others together, where the same items were asked in several: more power, and it tells which language
+        is odd.
+    alpha
+        False discovery rate at which items are flagged, in each locale.
+    purify
+        Whether gaps are refitted without flagged items.
+    progress
+        Called with a line of text as parts are done.
+    arguments
+        Settings of the fit: locale, pivot, min_accuracy, estimator (default marginal), options, guessing,
+        link, variants, headline, level, engine, seed.
+
+    Returns
+    -------
+    Dif
+
+    Raises
+    ------
+    InputError
+        One of its named kinds.
+
+    Examples
+    --------
+    >>> import maskedadv
+    >>> found = maskedadv.dif(maskedadv.datasets.global_mmlu_lite(), locale="zh")  # doctest: +SKIP
+    >>> found.items.head()  # doctest: +SKIP
+    """
+    OneOf(*AGAINST)("against", against)
+    Number(0.0, 1.0)("alpha", alpha)
+    fixed = {"response": "binary", "method": "optimize", "scope": "locale", "interval": "robust"}
+    if other := [name for name, value in fixed.items() if arguments.get(name) not in (None, "", value)]:
+        raise WrongResponse(
+            "dif tests right and wrong answers, locale by locale, by maximum likelihood; leave out "
+            f"{other[0]}."
+        )
+    settings = Settings(**({"estimator": "marginal"} | arguments | fixed))
+    opened = open_table(read_responses(responses), settings)
+    design = prepare_locales(opened, opened.locales)
+    tests = []
+    for block, language in _tasks(opened, design, against):
+        tests.append(test_block(block, language, settings.level))
+        progress(f"{language} {SUBSETS[block.subset]}: {len(block.item)} items tested")
+    languages = list(dict.fromkeys(str(t.items["locale"].iloc[0]) for t in tests))
+    table = _flag(pd.concat([t.items for t in tests], ignore_index=True), alpha)
+    texts, notes = None, [*_notes(tests, design), UNTESTABLE]
+    table["key_differs"] = False
+    if items is not None:
+        found = list(items)
+        texts, told = pair_texts(
+            found, [k for k in languages if k != design.pivot], design.pivot, table["item"]
+        )
+        notes = told + notes
+        other = {(r.locale, r.item) for r in texts[texts["key_differs"]].itertuples()}
+        table["key_differs"] = [pair in other for pair in zip(table["locale"], table["item"], strict=True)]
+    table["removed"] = table["flagged"] | table["key_differs"]
+    table = _sort(table, languages)
+    gaps = pd.DataFrame()
+    if purify:
+        gaps = _purified(design, settings, table, progress)
+    asked = {"against": against, "alpha": alpha, "purify": purify, "items": items is not None}
+    whole = {**settings.as_json(), **asked}
+    return Dif(
+        items=table,
+        subsets=_subsets(table, tests),
+        gaps=gaps,
+        texts=texts,
+        notes=tuple(notes),
+        settings=whole,
+        data=design.fingerprint,
+        fingerprint=_fingerprint(design.fingerprint, whole, texts),
+    )
+
+
+def _tasks(opened: Opened, design: Design, against: str) -> list[tuple[Block, str]]:
+    """Blocks, and the language to be tested in each."""
+    if against == "pivot" or len(design.locales) == 1:
+        return [(b, k) for k in design.locales for b in design.of_locale(k).values()]
+    keep, _ = filter_models(
+        opened.responses, opened.rated, design.locales, design.pivot, opened.settings.min_accuracy
+    )
+    out = []
+    for subset in range(len(SUBSETS)):
+        block = build_block(
+            opened.responses,
+            opened.values,
+            subset=subset,
+            locales=design.locales,
+            pivot=design.pivot,
+            keep_model=keep,
+        )
+        if block is not None:
+            out += [(_asked_in(block, k), k) for k in (*design.locales, design.pivot)]
+    order = [*design.locales, design.pivot]
+    return sorted(out, key=lambda task: (order.index(task[1]), task[0].subset))
+
+
+def _asked_in(block: Block, language: str) -> Block:
+    """The items of a block that were asked in a language, and the cells that have answers to them."""
+    asked = (~np.isnan(block.answers[block.language == language])).any(axis=0)
+    answers = block.answers[:, asked]
+    cell = (~np.isnan(answers)).any(axis=1)
+    return replace(
+        block,
+        model=block.model[cell],
+        language=block.language[cell],
+        item=block.item[asked],
+        place=block.place[asked],
+        answers=answers[cell],
+        chance=None,
+    )
+
+
+def _flag(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """q values over each locale's items, flags and directions."""
+    table = table.copy()
+    table["q"] = np.nan
+    for _, own in table.groupby("locale", sort=False):
+        known = own.index[np.isfinite(own["p_robust"])]
+        if len(known):
+            table.loc[known, "q"] = false_discovery_control(table.loc[known, "p_robust"].to_numpy())
+    table["flagged"] = (table["q"] <= alpha).to_numpy(bool)
+    sign = np.sign(table["effect"].fillna(0.0))
+    table["direction"] = np.where(sign > 0, "easier", np.where(sign < 0, "harder", ""))
+    return table[list(COLUMNS)]
+
+
+def _sort(table: pd.DataFrame, languages: Sequence[str]) -> pd.DataFrame:
+    """By locale; other keys first, then by evidence; ties by the size of the effect, then by id."""
+    keys = pd.DataFrame(
+        {
+            "locale": [languages.index(k) for k in table["locale"]],
+            "key": ~table["key_differs"],
+            "p": table["p_robust"].round(12),
+            "effect": -table["effect"].abs(),
+            "item": table["item"],
+        }
+    )
+    return table.loc[keys.sort_values(list(keys.columns), kind="stable").index].reset_index(drop=True)
+
+
+def _subsets(table: pd.DataFrame, tests: Sequence[BlockTest]) -> pd.DataFrame:
+    rows = []
+    for test in tests:
+        locale, subset = test.items["locale"].iloc[0], test.items["subset"].iloc[0]
+        own = table[(table["locale"] == locale) & (table["subset"] == subset)]
+        tested, flagged = int(np.isfinite(own["p"]).sum()), own[own["flagged"]]
+        rows.append(
+            {
+                "locale": locale,
+                "subset": subset,
+                "items": len(own),
+                "tested": tested,
+                "flagged": len(flagged),
+                "share": len(flagged) / tested if tested else np.nan,
+                "harder": int((flagged["direction"] == "harder").sum()),
+                "easier": int((flagged["direction"] == "easier").sum()),
+                "inflation": test.inflation,
+                "tau": test.spread.tau,
+                "tau_p": test.spread.p,
+                "cells_local": test.cells[0],
+                "cells_other": test.cells[1],
+                "cells_left_out": test.left_out,
+            }
+        )
+    return pd.DataFrame(rows, columns=list(SUBSET_COLUMNS))
+
+
+def _notes(tests: Sequence[BlockTest], design: Design) -> list[str]:
+    out = [w.text for w in design.notes]
+    largest = max(tests, key=lambda t: t.inflation)
+    if largest.inflation > 1.0:
+        name = f"{largest.items['locale'].iloc[0]} {largest.items['subset'].iloc[0]}"
+        out.append(
+            "deviates of most items spread more than independent models would have it (variance up to "
+            f"{number(largest.inflation, 1)}, in {name}): models are relatives, or all items differ a "
+            "little; p_robust, q and limits count with it, p does not"
+        )
+    few = [t for t in tests if 0 < min(t.cells) < 10]
+    if few:
+        out.append(
+            f"with {plural(min(min(t.cells) for t in few), 'model')} only gross differences can be seen: no "
+            "flag does not mean no difference"
+        )
+    nothing = [t for t in tests if not min(t.cells)]
+    if nothing:
+        names = ", ".join(f"{t.items['locale'].iloc[0]} {t.items['subset'].iloc[0]}" for t in nothing[:3])
+        out.append(
+            f"nothing can be tested in {plural(len(nothing), 'block')} ({names}): no ability is finite"
+        )
+    return out
+
+
+def _purified(design: Design, settings: Settings, table: pd.DataFrame, progress: Progress) -> pd.DataFrame:
+    """Gaps with and without what was removed in the locale's own language or in the pivot."""
+    gone = table[table["removed"]]
+    pivot = set(gone.loc[gone["locale"] == design.pivot, "item"])
+    removed = {k: set(gone.loc[gone["locale"] == k, "item"]) | pivot for k in design.locales}
+    subset_of = {
+        k: {str(i): SUBSETS[b.subset] for b in design.of_locale(k).values() for i in b.item}
+        for k in design.locales
+    }
+    removed = {k: ids & set(subset_of[k]) for k, ids in removed.items()}
+    whole = fit_design(design, settings, progress=lambda line: progress(f"all items: {line}"))
+    shorter = without_items(design, removed)
+    purified = (
+        fit_design(shorter, settings, progress=lambda line: progress(f"purified: {line}"))
+        if any(removed.values())
+        else whole
+    )
+    return compare_purified(whole, purified, removed, subset_of)
+
+
+def _fingerprint(data: str, settings: dict[str, Any], texts: pd.DataFrame | None) -> str:
+    own = [data, settings, __version__, None if texts is None else texts.to_json()]
+    return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,31 @@
+"""The tests of single items, in full: size with and without relatives, power as information allows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.studies.item_tests import SETTINGS, power, sizes
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("models", [12, 40])
+def test_size(models: int) -> None:
+    found = sizes(models, 20)
+    slack = 2.5 * np.sqrt(0.05 * 0.95 / found["n"])
+    assert 0.04 - slack < found["score"] < 0.06 + slack
+    assert found["exact"] < 0.06
+
+
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_robust_size(name: str) -> None:
+    for models in (6, 40):
+        assert sizes(models, 10, **SETTINGS[name])["robust"] < 0.06
+
+
+@pytest.mark.parametrize(("size", "languages"), [(1.0, 2), (1.5, 2), (1.0, 7)])
+def test_power(size: float, languages: int) -> None:
+    found = power(40, size, 15, languages)
+    assert found["power"] == pytest.approx(found["expected"], abs=3 * np.sqrt(0.25 / 150))
+    assert found["effect"] == pytest.approx(size, abs=0.2)
