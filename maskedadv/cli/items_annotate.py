@@ -68,13 +68,11 @@ def command(
     answer is kept in OUTPUT.said as it comes; the same command again goes on where it was interrupted.
     """
     from maskedadv.errors import BadSetting, EmptyTable
-    from maskedadv.scoring.item_sets.annotate import annotate_items, annotation_requests
+    from maskedadv.scoring.item_sets.annotate import annotate_items, annotation_key, annotation_requests
     from maskedadv.scoring.item_sets.asking import most_left
-    from maskedadv.scoring.item_sets.instructions import instruction
     from maskedadv.scoring.item_sets.labels import agreement_of
     from maskedadv.scoring.item_sets.said import SaidLog
-    from maskedadv.scoring.item_sets.steps import failed, fingerprint_of, refuse_other, step_file
-    from maskedadv.scoring.items.items import hash_items
+    from maskedadv.scoring.item_sets.steps import failed, refuse_other, step_file
     from maskedadv.scoring.items.sources import read_items
 
     if output.suffix != ".parquet":
@@ -84,13 +82,7 @@ def command(
     if not kept:
         raise EmptyTable(f"no item is in {', '.join(languages)}; see --language.")
     settings = settings_of_models(models, **options)
-    key = fingerprint_of(
-        "annotate",
-        items=hash_items(kept),
-        definition=definition,
-        instruction=instruction("annotate", definition),
-        models={name: one.identity() for name, one in settings.items()},
-    )
+    key = annotation_key(kept, settings, definition)
     refuse_other(output, key, overwrite=overwrite)
     with closing(SaidLog(raw_answers(output))) as log:
         if plan:

@@ -1,3 +1,3 @@
-from . import annotate, instructions, labels, said, steps, tables
+from . import annotate, instructions, labels, said, sample, steps, tables, translate
 
-__all__ = ["annotate", "instructions", "labels", "said", "steps", "tables"]
+__all__ = ["annotate", "instructions", "labels", "said", "sample", "steps", "tables", "translate"]

@@ -13,8 +13,9 @@ from maskedadv.scoring.item_sets.annotation_fields import Definition, read_field
 from maskedadv.scoring.item_sets.asking import Request, ask_requests
 from maskedadv.scoring.item_sets.instructions import instruction, shown
 from maskedadv.scoring.item_sets.said import SaidLog
+from maskedadv.scoring.item_sets.steps import fingerprint_of
 from maskedadv.scoring.item_sets.tables import ANNOTATIONS, table_of
-from maskedadv.scoring.items.items import Item
+from maskedadv.scoring.items.items import Item, hash_items
 
 DEFINITIONS: tuple[Definition, ...] = ("full", "binary")
 
@@ -61,6 +62,19 @@ def annotate_items(
             rows.append({**_EMPTY, **about, **outcome.row()})
     rows.sort(key=lambda row: (row["language"], row["item"], row["annotator"]))
     return table_of(rows, ANNOTATIONS)
+
+
+def annotation_key(
+    items: Sequence[Item], models: Mapping[str, ApiSettings], definition: Definition
+) -> dict[str, Any]:
+    """Fingerprint of all that decides a table of annotations."""
+    return fingerprint_of(
+        "annotate",
+        items=hash_items(items),
+        definition=definition,
+        instruction=instruction("annotate", definition),
+        models={name: one.identity() for name, one in models.items()},
+    )
 
 
 def annotation_requests(items: Sequence[Item], definition: Definition = "full") -> list[Request]:

@@ -24,6 +24,15 @@ KNOWLEDGE = {"history": "regional", "customs": "cultural", "food": "cultural", "
 LETTERS = "ABCD"
 SLOW = 0.6  # seconds, more than the time that a try is given in these tests
 
+# Names that a good translation tells of.
+NAMES = {
+    "fr-8": [("Soleil", "Sun"), ("Vénus", "Venus"), ("Mercure", "Mercury")],
+    "el-1": [("Μαρτίου", "March"), ("Μαΐου", "May")],
+    "el-2": [("Ελλάδα", "Greece"), ("Πρωτοχρονιά", "New Year's Day")],
+    "el-8": [("Γης", "Earth"), ("Άρης", "Mars"), ("Ήλιος", "Sun"), ("Αφροδίτη", "Venus"), ("Σελήνη", "Moon")],
+    "zh-1": [("郑和", "Zheng He")],
+}
+
 # What the first, the second, ... answer to an item is; the rest are good.
 SCRIPT: dict[str, dict[str, tuple[str, ...]]] = {
     "annotate": {
@@ -62,7 +71,13 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
 
 
 LOCAL, PIVOT = rows(QUESTIONS), rows(ENGLISH)
+ALTERED = {"another number": ("3", "5"), "another unit": ("kilometres", "miles")}
 BY_QUESTION = {row["question"]: name for table in (LOCAL, PIVOT) for name, row in table.items()}
+BY_QUESTION |= {
+    PIVOT[name]["question"].replace(*ALTERED[how[0]]): name
+    for name, how in SCRIPT["translate"].items()
+    if how[0] in ALTERED
+}
 
 
 def options(row: dict[str, str]) -> list[str]:
@@ -79,6 +94,15 @@ def say(how: str, good: dict[str, Any]) -> Response:
         return 200, {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}, {}
     if how == "slow":
         time.sleep(SLOW)
+    if how in ALTERED:
+        good = good | {"question": good["question"].replace(*ALTERED[how])}
+    good = good | {
+        "other language": {"required_knowledge": "aucune", "question": LOCAL["el-5"]["question"]},
+        "span of its own": {"trigger_spans": ["a festival that the item does not name"]},
+        "contradiction": {"cultural_sensitivity_label": "CA"},
+        "three options": {"options": dict([*good.get("options", {}).items()][:3])},
+        "something else": {"question": LOCAL["ar-3"]["question"]},
+    }.get(how, {})
     text = json.dumps(good, ensure_ascii=False)
     if how == "malformed":
         text = "Here you are: {" + text[2 : len(text) // 2]
@@ -86,28 +110,6 @@ def say(how: str, good: dict[str, Any]) -> Response:
         text = f"<think>{{maybe}}</think>The labels are:\n```json\n{text}\n```\nI hope that helps."
     if how == "cut off":
         return 200, chat(text[: len(text) // 2], "length"), {}
-    if how == "other language":
-        good = good | {"required_knowledge": "aucune", "question": LOCAL["el-5"]["question"]}
-    if how == "span of its own":
-        good = good | {"trigger_spans": ["a festival that the item does not name"]}
-    if how == "contradiction":
-        good = good | {"cultural_sensitivity_label": "CA"}
-    if how == "three options":
-        good = good | {"options": dict([*good["options"].items()][:3])}
-    if how == "another number":
-        good = good | {"question": good["question"].replace("3", "5")}
-    if how == "another unit":
-        good = good | {"question": good["question"].replace("kilometres", "miles")}
-    if how == "something else":
-        good = good | {"question": LOCAL["ar-3"]["question"]}
-    if how in {
-        "other language",
-        "span of its own",
-        "contradiction",
-        "three options",
-        "something else",
-    } or (how.startswith("another")):
-        text = json.dumps(good, ensure_ascii=False)
     return 200, chat(text), {}
 
 
@@ -179,7 +181,7 @@ class Models:
         return {
             "question": row["question"],
             "options": dict(zip(LETTERS, options(row), strict=True)),
-            "names": [],
+            "names": [{"local": a, "translated": b} for a, b in NAMES.get(name, []) if step == "translate"],
         }
 
     @contextmanager
