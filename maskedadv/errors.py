@@ -222,6 +222,10 @@ class NoPrompt(InputError):
     """A language has no prompt, or its prompt has no words for a country."""
 
 
+class BadBuild(InputError):
+    """A file that describes an item set is not TOML, or a key is missing, unknown or of the wrong type."""
+
+
 class UnusableModel(InputError):
     """A model or its tokenizer cannot be loaded, or is no causal language model."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maskedadv.cli import items_annotate, items_sample, items_translate
+from maskedadv.cli import items_annotate, items_build, items_sample, items_translate
 from maskedadv.cli.options import json_option
 from maskedadv.words.terminal import WIDTH, clean, format_table, shorten, to_json
 
@@ -187,5 +187,5 @@ def _report(found: ItemSet, problems: list[Problem]) -> dict[str, Any]:
     }
 
 
-for _module in (items_annotate, items_sample, items_translate):
+for _module in (items_annotate, items_sample, items_translate, items_build):
     command.add_command(_module.command)

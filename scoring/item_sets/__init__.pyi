@@ -1,3 +1,14 @@
-from . import annotate, instructions, labels, said, sample, steps, tables, translate
+from . import annotate, build, build_file, instructions, labels, said, sample, steps, tables, translate
 
-__all__ = ["annotate", "instructions", "labels", "said", "sample", "steps", "tables", "translate"]
+__all__ = [
+    "annotate",
+    "build",
+    "build_file",
+    "instructions",
+    "labels",
+    "said",
+    "sample",
+    "steps",
+    "tables",
+    "translate",
+]

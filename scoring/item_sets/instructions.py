@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tomllib
 from functools import cache
@@ -33,6 +34,11 @@ def shown(item: Item, *, key: bool) -> str:
     if key and item.answer is not None:
         content["right"] = ascii_uppercase[item.answer]
     return json.dumps(content, ensure_ascii=False)
+
+
+def version_of() -> str:
+    """A short name of all instructions as they are: any change of a word changes it."""
+    return hashlib.sha256(json.dumps(_instructions(), sort_keys=True).encode()).hexdigest()[:8]
 
 
 @cache

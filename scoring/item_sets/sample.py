@@ -75,7 +75,8 @@ def sample_items(
             known = ", ".join(sorted({name for x in items for name in x.extra})) or "none"
             raise MissingColumn(
                 f"{len(lacking)} items have no {subject!r} ({lacking[0].where or lacking[0].item}); name the "
-                f"column with --subject (there are {known}), or give --no-subject."
+                f"column with --subject (there are {known}), or give --no-subject; in a build file, subject "
+                "of the source and by_subject = false."
             )
     groups: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for x in sampled:
@@ -90,7 +91,8 @@ def sample_items(
             strata.append(Stratum(language, name, len(some), taken[name]))
     local = {x.item for x in items if x.language != pivot}
     stays = {x.item for x in items if x.language != pivot and (x.language, x.item) not in out}
-    kept, left = [], []
+    kept: list[Item] = []
+    left: list[Item] = []
     for x in items:
         gone = x.item in local - stays if x.language == pivot else (x.language, x.item) in out
         (left if gone else kept).append(x)

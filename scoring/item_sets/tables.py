@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -143,8 +144,7 @@ def read_table(path: Path, schema: pa.Schema, what: str) -> pa.Table:
     if empty := [n for n, row in enumerate(rows, 1) if not all(row)]:
         shown = first_few([f"row {n}" for n in empty], count=len(empty))
         raise MissingId(f"{what}: {path} has {len(empty)} rows without {' or '.join(keys)} ({shown}).")
-    seen: set[Any] = set()
-    repeated = [row for row in rows if row in seen or seen.add(row)]
+    repeated = [row for row, count in Counter(rows).items() if count > 1 for _ in range(count - 1)]
     if repeated:
         shown = first_few(["/".join(row) for row in repeated], count=len(repeated))
         raise DuplicateRows(f"{what}: {path} repeats {len(repeated)} rows ({shown}); keep one of each.")

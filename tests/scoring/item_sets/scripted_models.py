@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +24,8 @@ QUESTIONS = ROOT / "docs" / "tutorials" / "item-set" / "questions.csv"
 ENGLISH = Path(__file__).with_name("english.csv")
 KNOWLEDGE = {"history": "regional", "customs": "cultural", "food": "cultural", "sayings": "dialect"}
 LETTERS = "ABCD"
-SLOW = 0.6  # seconds, more than the time that a try is given in these tests
+SLOW = 3.0  # seconds of a slow answer
+QUICK = SLOW / 2  # seconds that a try is given where the slow answer is to come too late; ample for others
 
 # Names that a good translation tells of.
 NAMES = {
@@ -124,6 +127,8 @@ class Models:
         Whether the endpoint knows structured output.
     before
         Called with (step, item, number of the answer) before anything is sent; may give a response instead.
+    busy
+        Answers that are on their way.
     sent
         Answers that were sent, by model, step and item; a refusal for a while is none.
     """
@@ -135,6 +140,8 @@ class Models:
         self.before: Callable[[str, str, int], Response | None] = lambda *_: None
         self.sent: Counter[tuple[str, str, str]] = Counter()
         self.prompts: list[str] = []
+        self.busy = 0
+        self._lock = threading.Lock()
 
     def respond(self, _path: str, body: dict[str, Any]) -> Response:
         system, user = (message["content"] for message in body["messages"][:2])
@@ -152,6 +159,15 @@ class Models:
         if instead is not None:
             return instead
         self.sent[key] += 1
+        with self._lock:
+            self.busy += 1
+        try:
+            return self.answer(body, step, name, number)
+        finally:
+            with self._lock:
+                self.busy -= 1
+
+    def answer(self, body: dict[str, Any], step: str, name: str, number: int) -> Response:
         script = self.script.get(step, {}).get(name, ())
         assert number == 0 or len(body["messages"]) == 4 or script[number - 1 : number] == ("slow",), name
         how = script[number] if number < len(script) else "good"
@@ -183,6 +199,32 @@ class Models:
             "options": dict(zip(LETTERS, options(row), strict=True)),
             "names": [{"local": a, "translated": b} for a, b in NAMES.get(name, []) if step == "translate"],
         }
+
+    def interrupt_after(self, count: int) -> threading.Event:
+        """Interrupt the main thread when so many answers were sent and nothing is on its way.
+
+        Whoever asks then, and later, waits until the event is set, and gets no answer; from then on all do.
+        """
+        release, lock, begun = threading.Event(), threading.Lock(), []
+        main = threading.main_thread().ident
+        assert main is not None
+
+        def instead(*_: object) -> Response | None:
+            with lock:
+                if sum(self.sent.values()) < count or release.is_set():
+                    return None
+                begun.append(True)
+                first = len(begun) == 1
+            if first:
+                while self.busy:
+                    time.sleep(0.05)
+                time.sleep(0.5)  # what was sent is read by now
+                signal.pthread_kill(main, signal.SIGINT)
+            release.wait(60)
+            return 503, {"error": {"message": "gone"}}, {}
+
+        self.before = instead
+        return release
 
     @contextmanager
     def serve(self) -> Iterator[Scripted]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +27,8 @@ from tests.scoring.item_sets.scripted_models import (
     KNOWLEDGE,
     LOCAL,
     QUESTIONS,
+    QUICK,
     SCRIPT,
-    SLOW,
     Models,
     label_of,
 )
@@ -56,7 +53,7 @@ def run(*arguments: object) -> int:
 
 
 def command(out: Path, url: str, *more: object) -> tuple[object, ...]:
-    patience = ("--retries", 2, "--timeout", SLOW / 2)
+    patience = ("--retries", 2, "--timeout", 30)
     return ("items", "annotate", QUESTIONS, "-o", out, "--api", url, *patience, *more)
 
 
@@ -75,7 +72,7 @@ def item(question: str = "Who won?", options: tuple[str, ...] = ("A man", "A wom
 def test_forty_questions_answered_in_every_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models, out = Models(), tmp_path / "a.parquet"
     with models.serve() as server:
-        assert run(*command(out, server.url, "-m", "m")) == 0
+        assert run(*command(out, server.url, "-m", "m", "--timeout", QUICK)) == 0
         found = frame_of(out)
         assert len(found) == 40
         missing = found[found["reason"] != ""]
@@ -106,12 +103,12 @@ def test_forty_questions_answered_in_every_way(tmp_path: Path, capsys: pytest.Ca
         assert max(map(len, printed.out.split("Written to")[0].splitlines())) <= 80
 
         asked, content = len(server.requests), out.read_bytes()
-        assert run(*command(out, server.url, "-m", "m")) == 0
+        assert run(*command(out, server.url, "-m", "m", "--timeout", QUICK)) == 0
         assert len(server.requests) == asked
         assert out.read_bytes() == content
         # ... and where the table is gone, the answers are still there
         out.unlink()
-        assert run(*command(out, server.url, "-m", "m")) == 0
+        assert run(*command(out, server.url, "-m", "m", "--timeout", QUICK)) == 0
         assert len(server.requests) == asked
         assert out.read_bytes() == content
 
@@ -121,36 +118,16 @@ def test_an_interrupted_run_goes_on_and_pays_nothing_twice(tmp_path: Path, after
     whole, models = Models(), Models()
     with whole.serve() as server:
         assert run(*command(tmp_path / "whole.parquet", server.url, "-m", "m")) == 0
-    release, main_thread = threading.Event(), threading.main_thread().ident
-    assert main_thread is not None
-    lock = threading.Lock()
-
-    def interrupt(_step: str, _name: str, _number: int) -> Response | None:
-        with lock:
-            if sum(models.sent.values()) < after or release.is_set():
-                return None
-            first = not interrupted
-            interrupted.append(True)
-        if first:
-            time.sleep(0.3)  # what was sent before is read by now
-            signal.pthread_kill(main_thread, signal.SIGINT)
-        release.wait(20)
-        return 503, {"error": {"message": "gone"}}, {}
-
-    interrupted: list[bool] = []
-    models.before = interrupt
+    release = models.interrupt_after(after)
     out = tmp_path / "a.parquet"
     with models.serve() as server:
-        assert run(*command(out, server.url, "-m", "m", "--timeout", 30)) == 130
+        assert run(*command(out, server.url, "-m", "m")) == 130
         assert not out.exists()
         release.set()
         assert run(*command(out, server.url, "-m", "m")) == 0
     a, b = frame_of(out), frame_of(tmp_path / "whole.parquet")
     pd.testing.assert_frame_equal(a, b)
-    # bn-2 is slow: at the longer time of the first run it needs no second try
-    assert {k: n for k, n in models.sent.items() if k[2] != "bn-2"} == {
-        k: n for k, n in whole.sent.items() if k[2] != "bn-2"
-    }
+    assert models.sent == whole.sent
 
 
 def test_annotators_disagree_and_their_agreement_is_as_counted_by_hand(

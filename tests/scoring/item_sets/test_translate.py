@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +11,7 @@ import pytest
 pytest.importorskip("httpx2")
 
 from maskedadv.scoring.items.sources import read_items
-from tests.scoring.endpoints.scripted import Response
-from tests.scoring.item_sets.scripted_models import LOCAL, PIVOT, QUESTIONS, SLOW, Models, options
+from tests.scoring.item_sets.scripted_models import LOCAL, PIVOT, QUESTIONS, QUICK, Models, options
 from tests.scoring.item_sets.test_annotate import frame_of, run
 
 REASONS = {
@@ -33,14 +29,14 @@ FLAGS = {
 
 
 def command(out: Path, url: str, *more: object) -> tuple[object, ...]:
-    patience = ("--retries", 2, "--timeout", SLOW / 2)
+    patience = ("--retries", 2, "--timeout", 30)
     return ("items", "translate", QUESTIONS, "-o", out, "-m", "m", "--api", url, *patience, *more)
 
 
 def test_forty_questions_translated_in_every_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models, out = Models(), tmp_path / "t.parquet"
     with models.serve() as server:
-        assert run(*command(out, server.url, "--back")) == 0
+        assert run(*command(out, server.url, "--back", "--timeout", QUICK)) == 0
         found = frame_of(out)
         missing = found[found["reason"] != ""]
         assert missing["reason"].to_dict() == REASONS
@@ -65,7 +61,7 @@ def test_forty_questions_translated_in_every_way(tmp_path: Path, capsys: pytest.
         assert "1 units_differ" in printed.out
         assert max(map(len, printed.out.split("Written to")[0].splitlines())) <= 80
         asked, content = len(server.requests), out.read_bytes()
-        assert run(*command(out, server.url, "--back")) == 0
+        assert run(*command(out, server.url, "--back", "--timeout", QUICK)) == 0
         assert len(server.requests) == asked
         # Without translating back it is another table, of the same translations, for which nothing is asked.
         other = tmp_path / "other.parquet"
@@ -109,31 +105,12 @@ def test_an_interrupted_translation_goes_on(tmp_path: Path, after: int) -> None:
     whole, models = Models(), Models()
     with whole.serve() as server:
         assert run(*command(tmp_path / "whole.parquet", server.url, "--back")) == 0
-    release, main_thread = threading.Event(), threading.main_thread().ident
-    assert main_thread is not None
-    lock = threading.Lock()
-    interrupted: list[bool] = []
-
-    def interrupt(_step: str, _name: str, _number: int) -> Response | None:
-        with lock:
-            if sum(models.sent.values()) < after or release.is_set():
-                return None
-            first = not interrupted
-            interrupted.append(True)
-        if first:
-            time.sleep(0.3)
-            signal.pthread_kill(main_thread, signal.SIGINT)
-        release.wait(20)
-        return 503, {"error": {"message": "gone"}}, {}
-
-    models.before = interrupt
+    release = models.interrupt_after(after)
     out = tmp_path / "t.parquet"
     with models.serve() as server:
-        assert run(*command(out, server.url, "--back", "--timeout", 30)) == 130
+        assert run(*command(out, server.url, "--back")) == 130
         assert not out.exists()
         release.set()
         assert run(*command(out, server.url, "--back")) == 0
     pd.testing.assert_frame_equal(frame_of(out), frame_of(tmp_path / "whole.parquet"))
-    assert {k: n for k, n in models.sent.items() if k[2] != "bn-1"} == {
-        k: n for k, n in whole.sent.items() if k[2] != "bn-1"
-    }
+    assert models.sent == whole.sent

@@ -1,0 +1,131 @@
+"""Labels, translations and decisions put together: the items of the set, and why the others are not in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from maskedadv.errors import BadItem
+from maskedadv.scoring.items.items import Item, askable
+
+DIFFER, NO_COUNTERPART, FLAGGED, REVIEWED = "languages_differ", "no_counterpart", "flagged", "review"
+Rows = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Gone:
+    """An item that is not in the set: at which step it fell out, and why."""
+
+    item: Item
+    step: str
+    reason: str
+    detail: str = ""
+
+    def row(self) -> dict[str, str]:
+        """As a row of `LEFT_OUT`."""
+        x = self.item
+        about = {"item": x.item, "language": x.language, "source": x.extra.get("source", "")}
+        return about | {"step": self.step, "reason": self.reason, "detail": self.detail}
+
+
+def merge_items(
+    items: Sequence[Item],
+    translations: Iterable[Mapping[str, Any]],
+    decisions: Rows,
+    *,
+    pivot: str,
+    keep_flagged: bool = False,
+) -> tuple[list[Item], list[Gone]]:
+    """The set: every item in its own language and in the pivot.
+
+    Parameters
+    ----------
+    items
+        Labelled items, those in the pivot language among them.
+    translations
+        Rows of `TRANSLATIONS`.
+    decisions
+        Rows of `DECISIONS` by item and language. What people decided holds: a flag is of no account then.
+    keep_flagged
+        Whether counterparts with a flag that nobody reviewed are taken.
+    """
+    pivots = {x.item: x for x in items if x.language == pivot}
+    translated = {row["item"]: row for row in translations}
+    gone: list[Gone] = []
+    kept: list[tuple[Item, Item]] = []
+    local = sorted((x for x in items if x.language != pivot), key=lambda x: (x.language, x.item))
+    for x in local:
+        decision = decisions.get((x.item, x.language))
+        if decision is not None and not decision["keep"]:
+            gone.append(Gone(x, "review", REVIEWED, decision["reason"] or ""))
+            continue
+        if decision is not None and decision["cultural_sensitivity_label"]:
+            x = replace(x, subset=decision["cultural_sensitivity_label"])
+        found = _counterpart(x, pivots, translated, decision, pivot, keep_flagged=keep_flagged)
+        if isinstance(found, Gone):
+            gone.append(found)
+            continue
+        if why := _not_askable(x) or _not_askable(found):
+            gone.append(Gone(x, "merge", "not_askable", why))
+            continue
+        kept.append((x, found))
+    differing = _differing(x for x, _ in kept)
+    gone += [Gone(x, "merge", DIFFER) for x, _ in kept if x.item in differing]
+    kept = [(x, other) for x, other in kept if x.item not in differing]
+    alone = pivots.keys() - {x.item for x in local}
+    gone += [Gone(pivots[name], "merge", NO_COUNTERPART) for name in sorted(alone)]
+    counterparts: dict[str, Item] = {}
+    for x, other in kept:
+        counterparts.setdefault(x.item, replace(other, subset=x.subset))
+    return [*(x for x, _ in kept), *(counterparts[name] for name in sorted(counterparts))], gone
+
+
+def _counterpart(
+    x: Item,
+    pivots: Mapping[str, Item],
+    translated: Mapping[str, Mapping[str, Any]],
+    decision: Mapping[str, Any] | None,
+    pivot: str,
+    *,
+    keep_flagged: bool,
+) -> Item | Gone:
+    """The item in the pivot language, or why it has none that may be used."""
+    row = translated.get(x.item)
+    if decision is not None and decision["translated_question"] and decision["translated_options"]:
+        options = decision["translated_options"]
+        if len(options) != len(x.options):
+            return Gone(x, "review", "options_differ", f"{len(options)} options, not {len(x.options)}")
+        return _made(x, pivot, decision["translated_question"], options, "review", "")
+    if x.item in pivots:
+        return pivots[x.item]
+    if row is None:
+        return Gone(x, "translate", NO_COUNTERPART)
+    if row["reason"]:
+        return Gone(x, "translate", row["reason"], row["detail"] or "")
+    if row["flagged"] and decision is None and not keep_flagged:
+        return Gone(x, "translate", FLAGGED, row["why"])
+    return _made(
+        x, pivot, row["translated_question"], row["translated_options"], "translation", row["translator"]
+    )
+
+
+def _made(x: Item, pivot: str, question: str, options: Sequence[str], made: str, translator: str) -> Item:
+    extra = {**x.extra, "made": made, "translator": translator}
+    return replace(x, language=pivot, question=question, options=tuple(options), extra=extra)
+
+
+def _not_askable(x: Item) -> str:
+    try:
+        askable([x])
+    except BadItem as error:
+        return str(error).partition(": ")[2].partition(" (")[0]
+    return ""
+
+
+def _differing(items: Iterable[Item]) -> set[str]:
+    subsets: dict[str, set[str]] = defaultdict(set)
+    for x in items:
+        subsets[x.item].add(x.subset)
+    return {name for name, found in subsets.items() if len(found) > 1}
