@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """Interrupts count, though jobs that a script puts into the background, and their children, ignore them."""
+    """Interrupts count, though jobs in the background, and their children, ignore them."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
