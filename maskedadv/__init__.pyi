@@ -1,6 +1,7 @@
 from . import (
     annotation,
     assumptions,
+    cross_validation,
     datasets,
     design,
     diagnostics,
@@ -16,6 +17,8 @@ from . import (
     validity,
 )
 from .assumptions.differential import Dif, dif
+from .cross_validation.comparing import compare
+from .cross_validation.comparison import Comparison
 from .design.check import Check, check
 from .diagnostics.check import diagnose
 from .fitting import fit
@@ -28,6 +31,7 @@ from .settings import Settings
 
 __all__ = [
     "Check",
+    "Comparison",
     "Dif",
     "Fit",
     "Priors",
@@ -37,6 +41,8 @@ __all__ = [
     "annotation",
     "assumptions",
     "check",
+    "compare",
+    "cross_validation",
     "datasets",
     "design",
     "diagnose",

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("maskedadv.cli.import_logs:command", "Logs of other programs as a response table."),
     "from-accuracy": ("maskedadv.cli.from_accuracy:command", "Approximate gaps from published accuracies."),
     "diagnose": ("maskedadv.cli.diagnose:command", "Can the draws of a NUTS result be used."),
+    "compare": ("maskedadv.cli.compare:command", "Which model of the answers predicts answers held out."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
     "dif": ("maskedadv.cli.dif:command", "Is an item equally difficult in both languages."),
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
