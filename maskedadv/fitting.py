@@ -103,7 +103,7 @@ def fit_design(
     bases
         Those that may be made; None makes all that can be had.
     """
-    engine = choose_engine(settings.engine)
+    engine = choose_engine(settings.engine, settings.response)
     own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder, bases)
     made = make_bases(own)
     return collect(own, made, make_variants(own, made))

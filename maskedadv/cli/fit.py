@@ -116,7 +116,7 @@ def _run_resumable(design: Design, settings: Settings, output: Path, *, jobs: in
     from maskedadv.result.save import load
     from maskedadv.result.unfinished import close_unfinished, finished_files, open_unfinished
 
-    engine = choose_engine(settings.engine)
+    engine = choose_engine(settings.engine, settings.response)
     folder = open_unfinished(output, design.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
         result = fit_design(design, settings, jobs=jobs, progress=_tell, folder=folder)

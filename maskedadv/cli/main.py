@@ -6,6 +6,7 @@ import contextlib
 import errno
 import importlib
 import io
+import logging
 import os
 import signal
 import sys
@@ -88,11 +89,21 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+class _Tell(logging.Handler):
+    """What the library has to say while it works: a line on standard error, as progress is."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(clean(f"  {record.getMessage()}"), err=True)
+
+
 def _be_robust() -> None:
     """Characters that a terminal cannot show become question marks; a polite kill ends workers too."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    log = logging.getLogger("maskedadv")
+    log.handlers, log.propagate = [_Tell()], False
+    log.setLevel(logging.INFO)
     if threading.current_thread() is threading.main_thread():
         for name, code in (("SIGTERM", 143), ("SIGHUP", 129)):  # SIGHUP: the terminal is gone
             number = getattr(signal, name, None)

@@ -16,7 +16,9 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from maskedadv.engines.console import console_lines
+from maskedadv.engines.cmdstan_chains import sample_chains, will_not_start
+from maskedadv.engines.console import make_cause_in
+from maskedadv.engines.processes import run_all
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Values
 from maskedadv.engines.stan_files import program_text
 from maskedadv.engines.table import in_words_of
@@ -29,7 +31,9 @@ INSTALL = (
     "install it with `python -m cmdstanpy.install_cmdstan --version 2.36.0` (needs a C++ compiler and make)"
 )
 _MINIMUM = (2, 36)
-_FLAGS: dict[str, Any] = {"STAN_THREADS": True}
+_FLAGS = {"STAN_THREADS": "TRUE"}
+
+log = logging.getLogger("maskedadv")
 
 _TOLERANCES: dict[str, Any] = {
     "algorithm": "lbfgs",
@@ -118,29 +122,21 @@ class CmdStan:
         progress: Callable[[str], None] | None = None,
     ) -> Chains:
         """NUTS; one process a chain. See `Engine.sample`."""
-        model = _model(program)
-        total = sampler.warmup + sampler.draws
+        executable = _executable(program)
         with _quiet(), temporary_folder() as folder:
-            try:
-                with console_lines(progress):
-                    fit = model.sample(
-                        data=_write(folder, "data.json", data),
-                        inits=[_write(folder, f"inits_{k}.json", v) for k, v in enumerate(inits)],
-                        chains=len(inits),
-                        parallel_chains=min(threads or os.cpu_count() or 1, len(inits)),
-                        threads_per_chain=1,
-                        force_one_process_per_chain=True,
-                        seed=seed,
-                        **in_words_of(self.name, sampler),
-                        sig_figs=12,
-                        refresh=max(1, total // 5) if progress else None,
-                        show_progress=False,
-                        show_console=progress is not None,
-                        output_dir=str(folder),
-                    )
-                return read_chains(fit)
-            except (RuntimeError, ValueError, OSError) as error:
-                raise EngineFailed(f"CmdStan could not sample '{program}': {error}") from error
+            data_file = _write(folder, "data.json", data)
+            starts = [_write(folder, f"inits_{k}.json", v) for k, v in enumerate(inits)]
+            found = sample_chains(
+                executable,
+                data_file,
+                starts,
+                settings=in_words_of(self.name, sampler),
+                seed=seed,
+                at_once=min(threads or os.cpu_count() or 1, len(inits)),
+                progress=progress,
+                folder=folder,
+            )
+            return read_chains(found)
 
 
 def read_chains(fit: Any) -> Chains:
@@ -182,7 +178,19 @@ def installed_version() -> tuple[int, int]:
 
 
 def _model(program: str) -> Any:
-    """The compiled program; compiled in a temporary folder and moved into the cache when whole."""
+    """The compiled program, for CmdStanPy."""
+    import cmdstanpy
+
+    executable = _executable(program)
+    with _quiet():
+        try:
+            return cmdstanpy.CmdStanModel(exe_file=str(executable))
+        except (ValueError, RuntimeError, OSError) as error:
+            raise EngineFailed(will_not_start(executable, str(error))) from error
+
+
+def _executable(program: str) -> Path:
+    """Where the compiled program lies; compiled in a temporary folder and moved there when whole."""
     import cmdstanpy
 
     text = program_text(program)
@@ -192,10 +200,9 @@ def _model(program: str) -> Any:
     key = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:16]
     suffix = ".exe" if os.name == "nt" else ""
     kept = cache_folder() / f"cmdstan-{version}" / f"{program}-{key}{suffix}"
-    with _quiet():
-        if not kept.exists():
-            _compile(program, text, kept)
-        return cmdstanpy.CmdStanModel(exe_file=str(kept))
+    if not kept.exists():
+        _compile(program, text, kept)
+    return kept
 
 
 def _compile(program: str, text: str, kept: Path) -> None:
@@ -207,14 +214,30 @@ def _compile(program: str, text: str, kept: Path) -> None:
         raise EngineMissing(
             f"the cache folder {kept.parent} cannot be written ({error}); set MASKEDADV_CACHE to another."
         ) from error
+    log.info("compiling '%s' for CmdStan (once; it is kept in %s)", program, kept.parent)
     with temporary_folder() as folder:
-        source = folder / f"{program}.stan"
-        source.write_text(text, "utf-8")
+        (folder / f"{program}.stan").write_text(text, "utf-8")
+        built, console = folder / f"{program}{kept.suffix}", folder / "make.txt"
+        make = os.environ.get("MAKE") or ("mingw32-make" if os.name == "nt" else "make")
+        flags = [f"{name}={value}" for name, value in _FLAGS.items()]
         try:
-            built = cmdstanpy.CmdStanModel(stan_file=str(source), cpp_options=_FLAGS)
-        except (ValueError, RuntimeError, OSError) as error:
-            raise EngineFailed(f"CmdStan could not compile '{program}': {error}") from error
-        write_whole(kept, lambda partial: shutil.copy2(str(built.exe_file), partial))
+            home = Path(cmdstanpy.cmdstan_path())
+            (code,) = run_all([[make, *flags, built.as_posix()]], [console], at_once=1, cwd=home)
+        except OSError as error:
+            raise EngineFailed(_cannot_compile(program, f"{make}: {error.strerror}")) from error
+        if code or not built.exists():
+            told = make_cause_in(console.read_text("utf-8", "replace"), code)
+            raise EngineFailed(_cannot_compile(program, told))
+        write_whole(kept, lambda partial: shutil.copy2(built, partial))
+
+
+def _cannot_compile(program: str, cause: str) -> str:
+    import cmdstanpy
+
+    return (
+        f"CmdStan ({cmdstanpy.cmdstan_path()}) could not compile '{program}': {cause.rstrip('.')}; mend its "
+        "installation, or use --engine embedded."
+    )
 
 
 def _write(folder: Path, name: str, values: Data | Values) -> str:

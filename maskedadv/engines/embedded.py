@@ -133,33 +133,35 @@ def _climb(program: str, model: Any, start: NDArray[np.float64], seed: int) -> A
 
 @contextmanager
 def _ended_politely() -> Iterator[None]:
-    """Let SIGTERM end a native call as Ctrl-C does, then do what its handler does elsewhere.
+    """Let SIGTERM and SIGHUP end a native call as Ctrl-C does, then do what their handlers do elsewhere.
 
     Handlers run in stanli's poll, a foreign callback where an exception would be swallowed and the sampling
     go on; stanli's own handler of SIGINT makes a note there, and the call returns.
     """
-    before = signal.getsignal(signal.SIGTERM)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    if threading.current_thread() is not threading.main_thread() or not before:
         yield
         return
-    caught = False
+    caught: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        nonlocal caught
-        caught = True
+        caught.append(number)
         interrupt = signal.getsignal(signal.SIGINT)
-        (interrupt if callable(interrupt) else before)(number, frame)
+        (interrupt if callable(interrupt) else before[number])(number, frame)
 
-    signal.signal(signal.SIGTERM, note)
+    for number in before:
+        signal.signal(number, note)
     try:
         yield
     except KeyboardInterrupt:
         if not caught:
             raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if caught:
-        before(signal.SIGTERM, None)
+        before[caught[0]](caught[0], None)
 
 
 def _require_main_thread() -> None:

@@ -117,7 +117,10 @@ def read_stan(
     posteriors = {"plain": {locale: Posterior(tree)}}
     if floor_files:
         posteriors["floor"] = {locale: Posterior(floor_tree)}
-    return replace(result, posteriors=posteriors)
+    info = replace(
+        result.info, engine=str(tree.attrs["inference_library"])
+    )  # not the one at hand, which did not run
+    return replace(result, posteriors=posteriors, info=info)
 
 
 def _finished(

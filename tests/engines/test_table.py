@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib
 import inspect
 from dataclasses import fields
+from pathlib import Path
 
-import cmdstanpy
 import pytest
 import stanli
 
 from maskedadv.checks import OneOf
+from maskedadv.engines.cmdstan_chains import chain_command
 from maskedadv.engines.table import ENGINES, from_stan_csv, in_words_of
 from maskedadv.errors import BadSetting
 from maskedadv.settings import OPTIONS, Sampler, Settings
 
-SAMPLERS = {"cmdstan": cmdstanpy.CmdStanModel.sample, "embedded": stanli.Model.sample}
 OTHER = Sampler(warmup=11, draws=12, adapt_delta=0.75, max_treedepth=7, metric="dense_e")
 
 
@@ -29,10 +29,14 @@ def test_an_engine_has_the_name_of_its_entry_and_sees_what_it_needs(name: str):
 
 @pytest.mark.parametrize("name", list(ENGINES))
 def test_words_of_the_sampler_are_those_of_the_engine(name: str):
-    """Each word is an argument of the engine's own function, which calls the same default by that name."""
+    """Each word is one that the engine takes: an argument, or a word of CmdStan's command line."""
     told = in_words_of(name, OTHER)
     assert list(told.values()) == [getattr(OTHER, f.name) for f in fields(Sampler)]
-    assert set(told) <= set(inspect.signature(SAMPLERS[name]).parameters)
+    if name == "cmdstan":
+        line = chain_command(Path("program"), "d", "i", Path("c"), 1, told, seed=1, refresh=1)
+        assert {f"{word}={value}" for word, value in told.items()} <= set(line)
+    else:
+        assert set(told) <= set(inspect.signature(stanli.Model.sample).parameters)
     assert set(ENGINES[name].words) <= {f.name for f in fields(Sampler)}
 
 
@@ -46,7 +50,7 @@ def test_settings_name_the_engines_of_the_table():
     check = OPTIONS["engine"].check
     assert isinstance(check, OneOf)
     assert check.allowed == ("auto", *ENGINES)
-    with pytest.raises(BadSetting, match="auto, cmdstan, embedded"):
+    with pytest.raises(BadSetting, match="auto, embedded, cmdstan"):
         Settings(engine="pystan")
 
 

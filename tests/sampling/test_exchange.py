@@ -69,6 +69,7 @@ def test_export_sample_import(
     tree = result.posteriors["plain"]["zh"].tree()
     assert tree.attrs["program"] == program
     assert tree.attrs["inference_library"] == "CmdStan 2.36.0, imported"
+    assert result.info.engine == "CmdStan 2.36.0, imported"
     # gaps do not depend on where the difficulties are drawn back
     rows = np.genfromtxt(
         [line for line in files[1].read_text().splitlines() if not line.startswith("#")],
