@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow check format bench bench-gpu docs clean
+.PHONY: demo test test-core test-scoring test-slow test-review check format bench bench-gpu docs clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -40,6 +40,11 @@ test-scoring: .venv/.installed
 
 test-slow: .venv/.installed
 	$(PY) -m pytest -m slow tests
+
+# A review by three people in a real Label Studio, which is installed into the user's cache the first time, with
+# its page in Chromium where that is installed; and in Argilla, where redis-server is. Some minutes.
+test-review: .venv/.installed
+	$(PY) -m pytest -m slow tests/scoring/item_sets/review
 
 check: .venv/.installed
 	$(PY) -m ruff format --check .

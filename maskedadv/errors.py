@@ -238,5 +238,9 @@ class EndpointFailed(MaskedadvError):
     """An endpoint refuses every question, or does not answer any more."""
 
 
+class ReviewServerFailed(MaskedadvError):
+    """The server where people review items cannot be installed, started or asked."""
+
+
 class CostReached(MaskedadvError):
     """The next request could cost more than was allowed."""

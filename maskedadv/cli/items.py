@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maskedadv.cli import items_annotate, items_build, items_sample, items_translate
+from maskedadv.cli import (
+    items_annotate,
+    items_build,
+    items_page,
+    items_review,
+    items_sample,
+    items_translate,
+)
 from maskedadv.cli.options import json_option
 from maskedadv.words.terminal import WIDTH, clean, format_table, shorten, to_json
 
@@ -187,5 +194,5 @@ def _report(found: ItemSet, problems: list[Problem]) -> dict[str, Any]:
     }
 
 
-for _module in (items_annotate, items_sample, items_translate, items_build):
+for _module in (items_annotate, items_sample, items_translate, items_review, items_build, items_page):
     command.add_command(_module.command)

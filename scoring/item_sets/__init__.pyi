@@ -1,4 +1,16 @@
-from . import annotate, build, build_file, instructions, labels, said, sample, steps, tables, translate
+from . import (
+    annotate,
+    build,
+    build_file,
+    instructions,
+    labels,
+    review,
+    said,
+    sample,
+    steps,
+    tables,
+    translate,
+)
 
 __all__ = [
     "annotate",
@@ -6,6 +18,7 @@ __all__ = [
     "build_file",
     "instructions",
     "labels",
+    "review",
     "said",
     "sample",
     "steps",
