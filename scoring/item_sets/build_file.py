@@ -234,4 +234,11 @@ def _model(table: _Table, purse: Purse | None) -> tuple[str, ApiSettings]:
     more = {key: table.value(key, kind) for key, kind in _MODEL_KEYS.items() if key in table._left}
     table.refuse_rest()
     more.setdefault("max_answer_tokens", 2048)
+    if purse is not None and not (more.get("price_in") or more.get("price_out")):
+        if not {"price_in", "price_out"} <= more.keys():
+            raise BadBuild(
+                f"{table._where}: --max-cost needs the price of every model; give price_in and price_out for "
+                "a million tokens (0 and 0 for a model that costs nothing)."
+            )
+        purse = None
     return name, ApiSettings(model, url, answers="text" if in_words else "choice", purse=purse, **more)
