@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -145,7 +146,8 @@ def print_agreement(agreement: pd.DataFrame) -> str:
     pooled = agreement[agreement["language"] == "all"]
     rows = []
     for _, r in pooled.iterrows():
-        interval = f"[{number(r['alpha_lower'])}, {number(r['alpha_upper'])}]"
+        known = math.isfinite(r["alpha_lower"])
+        interval = f"[{number(r['alpha_lower'])}, {number(r['alpha_upper'])}]" if known else "-"
         values = [number(r[name]) for name in ("unanimous", "pairwise", "alpha")]
         rows.append([r["field"], f"{r['n_items']:,}", *values, interval])
     header = ["field", "items", "all agree", "pairs agree", "alpha", "95%"]

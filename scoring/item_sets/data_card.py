@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -193,11 +194,15 @@ def _agreement_text(rows: Sequence[Mapping[str, Any]]) -> str:
             r["language"],
             r["n_items"],
             *(number(r[name]) for name in names),
-            f"{number(r['alpha_lower'])} to {number(r['alpha_upper'])}",
+            _interval(r["alpha_lower"], r["alpha_upper"]),
         ]
         for r in rows
     ]
     return _table(["field", "language", "items", "all agree", "pairs agree", "alpha", "95%"], cells)
+
+
+def _interval(lower: float, upper: float) -> str:
+    return f"{number(lower)} to {number(upper)}" if math.isfinite(lower) else number(lower)
 
 
 def _review_text(review: Mapping[str, int] | None) -> str:
