@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv.diagnostics import convergence
-from maskedadv.diagnostics.predictive import mid_p_values
+from maskedadv.diagnostics.predictive import likeness, mid_p_values
 
 GAPS = ("contrast", "mean_contrast")
 
@@ -28,7 +28,7 @@ class Measures:
     gaps : number of gaps that are known (of models and their means)
     still : chains in which a known gap never moved
     rhat_gaps, rhat_all : largest R-hat over the gaps and over every quantity
-    worst : the quantity with the largest R-hat, in words
+    worst, worst_gap : the quantity, and the gap, with the largest R-hat, in words
     ess_bulk_gaps, ess_tail_gaps, ess_bulk_all, ess_tail_all : smallest effective sample sizes
     divergences : transitions that diverged
     deepest : transitions that reached the largest tree
@@ -37,6 +37,9 @@ class Measures:
     cells, cells_extreme, cell_p : number of cells, how many have a predictive p-value outside 0.005..0.995,
         and the smallest two-sided p-value
     items, items_extreme, item_p : the same for items
+    likeness, likeness_rep, likeness_sd : largest residual correlation of two models, observed, and the mean
+        and standard deviation of replicated ones; NaN where there is none
+    likeness_p : share of replicates that reach it, at least one over their number and one
     """
 
     chains: int
@@ -46,6 +49,7 @@ class Measures:
     rhat_gaps: float
     rhat_all: float
     worst: str
+    worst_gap: str
     ess_bulk_gaps: float
     ess_tail_gaps: float
     ess_bulk_all: float
@@ -60,6 +64,10 @@ class Measures:
     items: int
     items_extreme: int
     item_p: float
+    likeness: float
+    likeness_rep: float
+    likeness_sd: float
+    likeness_p: float
 
 
 def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
@@ -89,6 +97,7 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
         rhat_gaps=_most(gap_rhat),
         rhat_all=_most([_values(rhat[name]) for name in rhat.data_vars]),
         worst=_worst(rhat),
+        worst_gap=_worst(rhat[list(GAPS)]),
         ess_bulk_gaps=-_most([-v for v in gap_bulk]),
         ess_tail_gaps=-_most([-v for v in gap_tail]),
         ess_bulk_all=-_most([-_values(bulk[name]) for name in bulk.data_vars]),
@@ -103,6 +112,7 @@ def measure(tree: xr.DataTree, *, everything: bool = True) -> Measures:
         items=len(item_p),
         items_extreme=int((item_p < 0.01).sum()),
         item_p=float(item_p.min(initial=1.0)),
+        **likeness(tree),
     )
 
 

@@ -1,4 +1,4 @@
-"""Posterior predictive p-values of the totals of cells and items."""
+"""Posterior predictive p-values of the totals of cells and items, and of how alike models answer."""
 
 from __future__ import annotations
 
@@ -27,3 +27,21 @@ def mid_p_values(tree: xr.DataTree, kind: str) -> NDArray[np.float64]:
     above = (reps > obs).mean(axis=0) + 0.5 * (reps == obs).mean(axis=0)
     p = 2 * np.minimum(above, 1 - above)
     return np.asarray(np.clip(p, 1.0 / (len(reps) + 1), 1.0))
+
+
+def likeness(tree: xr.DataTree) -> dict[str, float]:
+    """The largest residual correlation of two models, observed and replicated; see `Measures`.
+
+    NaN for posteriors without replicated answers: of other programs, responses and earlier versions.
+    """
+    names = ("likeness", "likeness_rep", "likeness_sd", "likeness_p")
+    observed = tree["observed_data"].to_dataset()
+    if "likeness" not in observed:
+        return dict.fromkeys(names, float("nan"))
+    value = float(observed["likeness"].sel(statistic="largest"))
+    rep = tree["posterior_predictive"].to_dataset()["likeness"].sel(statistic="largest").values.ravel()
+    rep = rep[np.isfinite(rep)]
+    if not np.isfinite(value) or len(rep) < 2:
+        return dict.fromkeys(names, float("nan"))
+    p = (1 + (rep >= value).sum()) / (len(rep) + 1)
+    return dict(zip(names, (value, float(rep.mean()), float(rep.std(ddof=1)), float(p)), strict=True))

@@ -16,6 +16,8 @@ ESS_LOOK, ESS_STOP = 400.0, 100.0
 DIVERGENT_STOP = 0.01
 BFMI_LOOK = 0.3
 DEEP_LOOK = 0.01
+LIKENESS_LOOK = 4.0
+"""Standard deviations of the replicated largest residual correlation."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ def judge(m: Measures) -> list[Finding]:
     `do not use`: chains disagree about a gap (R-hat over 1.05), a gap has fewer than 100 effective draws, a
     chain never moved, or over 1% of transitions diverged. `look`: R-hat over 1.01, fewer than 400 effective
     draws, any divergence, E-BFMI under 0.3, over 1% of trajectories cut off, one chain, totals that the model
-    cannot give, no known gap.
+    cannot give, models that answer more alike than it can replicate, no known gap.
     """
     found = [*_convergence(m), *_sampler(m), *_predictive(m)]
     return sorted(found, key=lambda f: -_ORDER.index(f.level))
@@ -59,12 +61,12 @@ def _convergence(m: Measures) -> list[Finding]:
         out.append(Finding(DO_NOT_USE, "too few draws for any diagnostic", "use --draws 1000"))
         return out
     if m.rhat_gaps > RHAT_STOP:
-        reason = f"chains disagree about a gap: R-hat {m.rhat_gaps:.3f} ({m.worst})"
+        reason = f"chains disagree about a gap: R-hat {m.rhat_gaps:.3f} ({m.worst_gap})"
         out.append(
             Finding(DO_NOT_USE, reason, f"{longer}; if it stays, the model does not fit these answers")
         )
     elif m.rhat_gaps > RHAT_LOOK:
-        out.append(Finding(LOOK, f"R-hat of a gap is {m.rhat_gaps:.4f}, above {RHAT_LOOK}", longer))
+        out.append(Finding(LOOK, f"R-hat of {m.worst_gap} is {m.rhat_gaps:.4f}, above {RHAT_LOOK}", longer))
     elif m.rhat_all > RHAT_LOOK:
         reason = f"R-hat of {m.worst} is {m.rhat_all:.3f}; the gaps are at {m.rhat_gaps:.3f}"
         out.append(Finding(LOOK, reason, f"{longer} before using that quantity"))
@@ -122,4 +124,12 @@ def _predictive(m: Measures) -> list[Finding]:
             out.append(
                 Finding(LOOK, reason, "the Rasch model misfits there: look at these before concluding")
             )
+    if m.likeness > m.likeness_rep + LIKENESS_LOOK * m.likeness_sd:
+        reason = (
+            f"two models answer more alike than the program can replicate: residual correlation "
+            f"{m.likeness:.2f}, replicated {m.likeness_rep:.2f} (sd {m.likeness_sd:.2f}, p {m.likeness_p:.3f})"
+        )
+        out.append(
+            Finding(LOOK, reason, "take the paired gaps; the relatives are named in the warnings of the fit")
+        )
     return out

@@ -44,6 +44,8 @@ class Draws:
     cell_rep, item_rep : replicated totals (chains, R, J, 2, 2) and (chains, R, I) for every `thin`-th draw
     contrast, mean_contrast : the program's own gaps (…, J, gaps) and their means over models (…, gaps), NaN
         where not known
+    likeness : mean and largest residual correlation of pairs of models, observed (2,) and replicated
+        (chains, R, 2), NaN for draws without; None where they cannot be had
     """
 
     ability: Array
@@ -59,6 +61,7 @@ class Draws:
     thin: int
     contrast: Array
     mean_contrast: Array
+    likeness: tuple[Array, Array] | None = None
 
 
 def build_tree(
@@ -143,6 +146,15 @@ def build_tree(
             coords,
         ),
     }
+    if draws.likeness is not None:
+        axis = {"statistic": np.array(["mean", "largest"], dtype=object)}
+        for group, dims, values in zip(
+            ("observed_data", "posterior_predictive"),
+            (("statistic",), (*at, "statistic")),
+            draws.likeness,
+            strict=True,
+        ):
+            groups[group] = groups[group].assign_coords(axis).assign(likeness=(dims, values))
     for name, variable in groups["posterior"].data_vars.items():
         unit = "1" if name == "correlation" else "logit"
         variable.attrs = {"long_name": text[str(name)], "units": unit}

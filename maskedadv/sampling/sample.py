@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from maskedadv.engines import Chains, choose_engine
 from maskedadv.result.draws import Draws, build_tree
+from maskedadv.sampling.likeness import replicate_likeness
 from maskedadv.sampling.programs import PROGRAMS, choose_program
 from maskedadv.sampling.stan_data import known_gaps
 from maskedadv.sampling.starts import jittered
@@ -73,6 +74,11 @@ def finish(task: Task, plan: Plan, chains: Chains, engine: str) -> xr.DataTree:
     stats |= {k: stats[k].astype(np.int64) for k in ("tree_depth", "n_steps")}
     stats["reached_max_treedepth"] = stats["tree_depth"] >= task.sampler.max_treedepth
     noise = chains.variables.get("noise")
+    likeness = None
+    if parts["difficulty"] is not None and task.response == "binary":
+        likeness = replicate_likeness(
+            layout.answers, parts["ability"], parts["difficulty"], thin=thin, seed=plan.seed
+        )
     draws = Draws(
         contrast=np.where(known_gaps(layout), chains.variables["contrast"], np.nan),
         mean_contrast=chains.variables["mean_contrast"],
@@ -82,6 +88,7 @@ def finish(task: Task, plan: Plan, chains: Chains, engine: str) -> xr.DataTree:
         noise=noise,
         stats=stats,
         thin=thin,
+        likeness=None if likeness is None else (likeness.observed, likeness.replicated),
         **parts,
     )
     attrs = {

@@ -102,6 +102,8 @@ def test_chains_apart_are_not_to_be_used_and_the_quantity_is_named():
     assert worst.level == DO_NOT_USE
     assert "chains disagree about a gap" in worst.reason
     assert "contrast" in m.worst or "ability" in m.worst
+    assert "contrast[" in worst.reason
+    assert m.worst_gap in worst.reason
     assert "--warmup" in worst.remedy
 
 
