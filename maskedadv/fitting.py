@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Unpack, get_type_hints
 
@@ -104,6 +104,18 @@ def fit_design(
         Those that may be made; None makes all that can be had.
     """
     engine = choose_engine(settings.engine, settings.response)
-    own = Run(design, settings, engine, jobs, progress or (lambda _: None), folder, bases)
+    tell = progress or (lambda _: None)
+    own = Run(design, settings, engine, jobs, tell, folder, bases)
     made = make_bases(own)
-    return collect(own, made, make_variants(own, made))
+    found = collect(own, made, make_variants(own, made))
+    if design.other is None:
+        return found
+    end = "left-out" if settings.missing == "wrong" else "wrong"
+    other = fit_design(
+        design.other,
+        replace(settings, missing=end),
+        jobs=jobs,
+        progress=lambda line: tell(f"missing answers {end}: {line}"),
+        bases=bases,
+    )
+    return replace(found, other=other)

@@ -76,6 +76,19 @@ class Data:
         Number(0.0, 1.0, lowest_allowed=True),
         "A model is left out of a locale unless its accuracy exceeds this in each of its cells; 0 keeps all.",
     )
+    min_accuracy_on: str = _option(
+        "all",
+        OneOf("all", "pivot"),
+        "Cells that the accuracy is taken from: all, as the papers do, which also selects on the gap itself; "
+        "pivot, those in the pivot language alone, which does so a quarter as much.",
+    )
+    missing: str = _option(
+        "auto",
+        OneOf("auto", "left-out", "wrong"),
+        "Answers that are missing, of models and items asked in that language: left out, or counted wrong. "
+        "wrong fits left-out beside it (optimize); auto leaves them out, and fits wrong beside it where they "
+        "are missing unevenly between the languages. `maskedadv gaps --missing` shows either.",
+    )
     response: str = _option(
         "binary",
         OneOf("binary", "soft", "crm"),
@@ -207,6 +220,8 @@ class Settings(Beliefs, Sampler, Running, Intervals, Likelihood, Data):
 
     def _agree(self) -> None:
         """Refuse settings that exclude each other."""
+        if self.missing == "wrong" and self.response == "crm":
+            raise BadSetting("missing answers have no log-odds; missing 'wrong' goes with binary and soft.")
         floor = self.guessing not in ("auto", "none")
         if floor and self.response != "binary":
             raise BadSetting("a guessing floor goes with response 'binary' only.")
@@ -256,6 +271,8 @@ class Arguments(TypedDict, total=False):
     locale: str | Sequence[str] | None
     pivot: str
     min_accuracy: float
+    min_accuracy_on: str
+    missing: str
     response: str
     options: int | None
     method: str

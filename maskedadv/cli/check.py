@@ -15,7 +15,15 @@ from maskedadv.words.terminal import format_table, records, to_json, wrap
 @click.command()
 @responses_argument
 @settings_options(
-    "locale", "pivot", "min_accuracy", "response", "estimator", "guessing", "options", response=""
+    "locale",
+    "pivot",
+    "min_accuracy",
+    "min_accuracy_on",
+    "response",
+    "estimator",
+    "guessing",
+    "options",
+    response="",
 )
 @click.option("--cells", "show_cells", is_flag=True, help="Also list every cell (model, subset, language).")
 @json_option

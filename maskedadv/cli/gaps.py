@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     help="What to take without --variant; default: as the fit was told.",
 )
 @click.option(
+    "--missing",
+    type=click.Choice(["left-out", "wrong"]),
+    help="What missing answers count as, where the fit holds both; default: as the fit was told.",
+)
+@click.option(
     "--mean/--no-mean",
     default=True,
     show_default=True,
@@ -64,6 +69,7 @@ def command(
     gap: tuple[str, ...],
     variant: str | None,
     headline: str | None,
+    missing: str | None,
     mean: bool,
     models: Path | None,
     style: str,
@@ -76,6 +82,8 @@ def command(
     from maskedadv.result.save import load
 
     result = load(results)
+    if missing is not None:
+        result = result.at_end(missing)
     if headline is not None:
         result = result.with_headline(headline)
     variant = variant or result.headline

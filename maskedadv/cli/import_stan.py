@@ -19,8 +19,8 @@ _SHARED = ("locale", "pivot", "min_accuracy", "response", "options", "guessing",
 def export_command(responses: str, output: Path, **given: Any) -> None:
     """Write what CmdStan needs to sample the locales of RESPONSES: program, data and starting values.
 
-    Where options are known, a second folder per locale holds the program with the guessing floor. Sample
-    there, keep the CSV files, and read them here with `maskedadv import-stan`.
+    Further folders hold the program of pairs and, where options are known, those with the guessing floor.
+    Sample there, keep the CSV files, and read them here with `maskedadv import-stan`.
     """
     from maskedadv.responses import read_responses
     from maskedadv.sampling.exchange import write_stan
@@ -41,6 +41,18 @@ def export_command(responses: str, output: Path, **given: Any) -> None:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A chain's file of the program with the guessing floor; once per chain.",
 )
+@click.option(
+    "--paired-csv",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A chain's file of the program of pairs; once per chain.",
+)
+@click.option(
+    "--paired-floor-csv",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A chain's file of the program of pairs, run on the data with the guessing floor; once per chain.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace another result in the folder.")
 @settings_options(*_SHARED, "level")
 def import_command(
@@ -48,6 +60,8 @@ def import_command(
     csv: tuple[Path, ...],
     output: Path,
     floor_csv: tuple[Path, ...],
+    paired_csv: tuple[Path, ...],
+    paired_floor_csv: tuple[Path, ...],
     overwrite: bool,
     **given: Any,
 ) -> None:
@@ -65,7 +79,7 @@ def import_command(
         raise BadSetting("name the one locale whose draws the CSV files hold, with --locale.")
     check_output(output, overwrite=overwrite)
     settings = settings_of(given, method="nuts")
-    result = read_stan(read_responses(responses), settings, csv, floor_csv)
+    result = read_stan(read_responses(responses), settings, csv, floor_csv, paired_csv, paired_floor_csv)
     result.save(output, overwrite=overwrite)
     for warning in result.warnings:
         click.echo(f"Warning: {warning}", err=True)

@@ -145,15 +145,15 @@ def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:
     links = fit.links()
     links = links[links["locale"].isin({k for k, _ in cells})]
     if models:
-        lines += ["", tipping_text(fit, list(dict.fromkeys(k for k, _ in cells)))]
+        lines += ["", tipping_text(fit, list(dict.fromkeys(k for k, _ in cells)), chosen.get("model"))]
     if models and links["ratio"].notna().any():
         lines += ["", link_text(links, fit.settings.pivot)]
     return "\n".join(lines)
 
 
-def tipping_text(fit: Fit, locales: Sequence[str]) -> str:
+def tipping_text(fit: Fit, locales: Sequence[str], model: Sequence[str] | None = None) -> str:
     """Where the headline's mean knowledge gap would vanish, to be read beside the estimated link."""
-    found = fit.tipping(variant=fit.headline)
+    found = fit.tipping(variant=fit.headline, model=model)
     rows, notes = [], []
     for r in records(found[found["locale"].isin(locales)]):
         bounds = f"[{number(r['lower'])}, {number(r['upper'])}]" if pd.notna(r["lower"]) else "-"

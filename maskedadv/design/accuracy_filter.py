@@ -55,6 +55,7 @@ def filter_models(
     locales: Sequence[str],
     pivot: str,
     least: float,
+    on: str = "all",
 ) -> tuple[NDArray[np.bool_], list[Dropped]]:
     """Keep a model in a locale if its accuracy exceeds `least` in each of its cells there.
 
@@ -62,6 +63,7 @@ def filter_models(
     ----------
     values : answers whose mean is the accuracy, shape (N,)
     least : accuracy that every cell must exceed; 0 keeps every model
+    on : `all` cells, or those in the `pivot` language alone
 
     Returns
     -------
@@ -80,6 +82,8 @@ def filter_models(
     for k, locale in enumerate(locales):
         accuracy, count = cell_accuracy(responses, values, locale, pivot)
         low = np.where(np.isnan(accuracy), np.inf, accuracy)
+        if on == "pivot":
+            low[:, :, 0] = np.inf
         for j in np.flatnonzero((low <= least).any(axis=(1, 2))):
             subset, query = np.unravel_index(np.argmin(low[j]), (2, 2))
             keep[k, j] = False

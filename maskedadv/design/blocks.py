@@ -180,6 +180,7 @@ def build_block(
     pivot: str,
     keep_model: NDArray[np.bool_] | None = None,
     chance: NDArray[np.float64] | None = None,
+    wrong_if_missing: bool = False,
 ) -> Block | None:
     """The answers in the locales' languages and the pivot to items asked in any of the locales.
 
@@ -192,6 +193,8 @@ def build_block(
         kept in any of them. None keeps all.
     chance
         Guessing floor of every item of the table, shape (n_items,), if there is to be one.
+    wrong_if_missing
+        Count the answers that a cell lacks, to items that any model answered in its language, as wrong.
 
     Returns
     -------
@@ -218,6 +221,13 @@ def build_block(
     item_key, item = _codes(responses.item[chosen])
     answers = np.full((len(cell_key), len(item_key)), np.nan)
     answers[cell, item] = values[chosen]
+    if wrong_if_missing:
+        language = cell_key // n_models
+        for code in np.unique(language):
+            put = asked_items(responses, values, code)[item_key]
+            own = np.flatnonzero(language == code)
+            lacking = np.isnan(answers[own]) & put
+            answers[own] = np.where(lacking, 0.0, answers[own])
     return Block(
         subset=subset,
         locales=tuple(locales),

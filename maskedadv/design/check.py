@@ -74,6 +74,7 @@ def check(
     response: str | None = None,
     estimator: str | None = None,
     min_accuracy: float = 0.35,
+    min_accuracy_on: str = "all",
     guessing: str | float = "auto",
     options: int | None = None,
 ) -> Check:
@@ -81,7 +82,7 @@ def check(
 
     Parameters
     ----------
-    responses, locale, pivot, estimator, min_accuracy, guessing, options
+    responses, locale, pivot, estimator, min_accuracy, min_accuracy_on, guessing, options
         As in `maskedadv.fit`.
     response
         `binary`, `soft` or `crm`; None takes `binary` where the table has a `correct` column.
@@ -102,6 +103,7 @@ def check(
         locale=locale,  # type: ignore[arg-type]
         pivot=pivot,
         min_accuracy=min_accuracy,
+        min_accuracy_on=min_accuracy_on,
         guessing=guessing,  # type: ignore[arg-type]
         options=options,
     )

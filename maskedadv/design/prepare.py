@@ -6,7 +6,7 @@ Nothing behind it sees the response table. `fit`, `check` and the export of Stan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from maskedadv.design.blocks import (
     require_shared_items,
 )
 from maskedadv.design.logits import clipped_note, rated_values
+from maskedadv.design.missing import uneven_cells
 from maskedadv.design.options import chance_of_items, options_notes
 from maskedadv.responses import Responses
 from maskedadv.settings import Settings
@@ -61,6 +62,7 @@ class Design:
     dropped : models left out of a locale for their accuracy
     notes : what a reader should know of the data
     fingerprint, rows, answers : of the table; answers that any block holds, each counted once
+    other : with missing answers treated the other way, where that is to be fitted, too
     """
 
     pivot: str
@@ -75,6 +77,7 @@ class Design:
     fingerprint: str
     rows: int
     answers: int
+    other: Design | None = None
 
     def of_locale(self, locale: str) -> dict[int, Block]:
         """The blocks that serve a locale, by subset index."""
@@ -94,7 +97,7 @@ class Opened:
 
 
 def prepare(responses: Responses, settings: Settings) -> Design:
-    """Everything that a fit needs of a table.
+    """Everything that a fit needs of a table; see `Settings.missing` for the design at the other end.
 
     Raises
     ------
@@ -102,7 +105,14 @@ def prepare(responses: Responses, settings: Settings) -> Design:
         What was asked for does not go with the table.
     """
     opened = open_table(responses, settings)
-    return prepare_locales(opened, opened.locales)
+    design = prepare_locales(opened, opened.locales)
+    if settings.method != "optimize" or settings.response == "crm":
+        return design
+    if settings.missing == "wrong" or (settings.missing == "auto" and uneven_cells(design)):
+        end = "left-out" if settings.missing == "wrong" else "wrong"
+        other = prepare_locales(replace(opened, settings=replace(settings, missing=end)), opened.locales)
+        return replace(design, other=other)
+    return design
 
 
 def open_table(responses: Responses, settings: Settings) -> Opened:
@@ -133,7 +143,9 @@ def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
     responses, settings, values = opened.responses, opened.settings, opened.values
     pivot = settings.pivot
     require_shared_items(responses, values, locales, pivot)
-    keep, dropped = filter_models(responses, opened.rated, locales, pivot, settings.min_accuracy)
+    keep, dropped = filter_models(
+        responses, opened.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on
+    )
     blocks = []
     for subset, served in _tasks(locales, settings.scope):
         rows = keep[[locales.index(k) for k in served]]
@@ -145,6 +157,7 @@ def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
             pivot=pivot,
             keep_model=rows,
             chance=opened.chance,
+            wrong_if_missing=settings.missing == "wrong",
         )
         if block is not None:
             blocks.append(block)
@@ -205,7 +218,10 @@ def count_cells(
 def _notes(opened: Opened) -> list[Warned]:
     s = opened.settings
     out = [Warned("lookalike ids", text) for text in opened.responses.notes]
-    out += [Warned("uneven missing", text) for text in opened.responses.uneven]
+    if s.missing == "wrong":
+        out.append(Warned("missing counted wrong", "answers that are missing are counted wrong."))
+    else:
+        out += [Warned("uneven missing", text) for text in opened.responses.uneven]
     out += [Warned("clipped probabilities", text) for text in clipped_note(opened.responses, s.response)]
     if s.response == "binary" and s.variants != "none":
         out += [Warned("floor left out", t) for t in options_notes(opened.responses, s.guessing, s.options)]

@@ -127,7 +127,8 @@ def _predictive(m: Measures) -> list[Finding]:
     if m.likeness > m.likeness_rep + LIKENESS_LOOK * m.likeness_sd:
         reason = (
             f"two models answer more alike than the program can replicate: residual correlation "
-            f"{m.likeness:.2f}, replicated {m.likeness_rep:.2f} (sd {m.likeness_sd:.2f}, p {m.likeness_p:.3f})"
+            f"{m.likeness:.2f}, replicated {m.likeness_rep:.2f} (sd {m.likeness_sd:.2f}, p "
+            f"{m.likeness_p:.3f})"
         )
         out.append(
             Finding(LOOK, reason, "take the paired gaps; the relatives are named in the warnings of the fit")

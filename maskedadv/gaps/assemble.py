@@ -34,7 +34,8 @@ def assemble(design: Design, settings: Settings, locale: str, own: LocaleGaps) -
     rows = np.moveaxis(uncertainty.gaps(), 1, 2)
     found = gap_interval(settings.interval, rows, estimate, settings.level)
     notes = gap_notes(np.stack([part.note for part in by_subset], axis=1))
-    notes[~keep] = f"left out: accuracy at or under {settings.min_accuracy:g} in some cell"
+    place = "some cell" if settings.min_accuracy_on == "all" else "some cell of the pivot language"
+    notes[~keep] = f"left out: accuracy at or under {settings.min_accuracy:g} in {place}"
     bare = ~np.isnan(estimate) & np.isnan(found.sd) & (notes == "")
     notes[bare] = (
         "no interval: most replicates have no finite estimate"

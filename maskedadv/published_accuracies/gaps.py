@@ -2,8 +2,9 @@
 
 A gap is a difference of logits of accuracies. Two things make it approximate. Items differ in difficulty,
 which draws the logit of a mean accuracy towards zero; `ability_from_accuracy` undoes that for an assumed
-spread, and a band shows the gap over spreads from 0 to 3. And the two languages' answers to the same items
-are treated as independent, which makes intervals too wide, since they rise and fall together.
+spread, and a band shows the gap over spreads from 0 to 3, each subset's its own. And the two languages'
+answers to the same items are treated as independent, which makes intervals too wide, since they rise and fall
+together.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class AccuracyGaps:
     gaps
         locale, model, gap (global_gap, local_gap, knowledge_gap), estimate, sd, lower, upper, p_positive,
         band_low, band_high, n_items_ca, n_items_cs, note. In logits. `band_low` and `band_high` enclose the
-        estimates under item difficulties of standard deviation 0 to 3.
+        estimates under item difficulties of standard deviation 0 to 3, of CA and of CS items each its own.
     cells
         model, subset, language, accuracy, n_items, n_options, se (of the accuracy), ability, near_chance.
     pivot, level
@@ -214,12 +215,19 @@ def _gaps_of(model: str, locale: str, pivot: str, cells: _Cells, level: float) -
     for gap in GAP_TABLE:
         weight = dict(zip(rows, gap.cells, strict=True))
         used = {cell: r for cell, r in rows.items() if weight[cell]}
-        estimates, sd = np.full(len(SPREADS), np.nan), np.nan
+        estimate, low, high, sd = np.nan, np.nan, np.nan, np.nan
         index = [r for r in used.values() if r is not None]
         if len(index) == len(used):
             weights = np.array([weight[cell] for cell in used], dtype=np.float64)
             with np.errstate(invalid="ignore"):
-                estimates = cells.abilities[:, index] @ weights
+                # A subset's difficulties spread alike in both languages, but not as the other subset's do.
+                own = [
+                    np.array([t == subset for t, _ in used]) for subset in dict.fromkeys(t for t, _ in used)
+                ]
+                at = np.array(index)
+                parts = np.stack([cells.abilities[:, at[m]] @ weights[m] for m in own])
+                estimate = float(parts[:, 0].sum())
+                low, high = float(parts.min(axis=1).sum()), float(parts.max(axis=1).sum())
             sd = float(np.sqrt(weights**2 @ cells.variance[index]))
         sd = sd if np.isfinite(sd) else np.nan
         half = ndtri(0.5 + level / 2) * sd
@@ -228,13 +236,13 @@ def _gaps_of(model: str, locale: str, pivot: str, cells: _Cells, level: float) -
                 "locale": locale,
                 "model": model,
                 "gap": gap.name,
-                "estimate": estimates[0],
+                "estimate": estimate,
                 "sd": sd,
-                "lower": estimates[0] - half,
-                "upper": estimates[0] + half,
-                "p_positive": float(ndtr(estimates[0] / sd)) if np.isfinite(sd) else np.nan,
-                "band_low": np.min(estimates),
-                "band_high": np.max(estimates),
+                "lower": estimate - half,
+                "upper": estimate + half,
+                "p_positive": float(ndtr(estimate / sd)) if np.isfinite(sd) else np.nan,
+                "band_low": low,
+                "band_high": high,
                 "n_items_ca": int(min(counts["CA"], default=0)),
                 "n_items_cs": int(min(counts["CS"], default=0)),
                 "note": _note(used, cells),

@@ -12,13 +12,14 @@ from maskedadv import __version__
 from maskedadv.errors import NotEstimable
 from maskedadv.gaps.bases import Based, Run
 from maskedadv.gaps.departure import find_departures
+from maskedadv.gaps.inflation import measure_inflation
 from maskedadv.gaps.kinship import find_kinship
 from maskedadv.gaps.variants import Variants
 from maskedadv.result.block_table import block_rows, item_frame
 from maskedadv.result.cube import AbilityPart, ability_part, build_cube
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import Info
-from maskedadv.warnings import Facts, find_warnings
+from maskedadv.warnings import Facts, find_warnings, joint_of_few
 
 
 def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
@@ -43,7 +44,11 @@ def collect(run: Run, bases: Mapping[str, Based], variants: Variants) -> Fit:
     relatives = find_kinship(design, settings.response)
     posteriors = {name: dict(base.posteriors) for name, base in bases.items() if base.posteriors}
     blocks = {name: base.fitted for name, base in bases.items() if base.fitted}
-    facts = Facts(design, settings, blocks, cube, variants.links, departures, relatives, posteriors)
+    few = joint_of_few(settings, fitted)
+    inflation = measure_inflation(run, few) if few else None
+    facts = Facts(
+        design, settings, blocks, cube, variants.links, departures, relatives, posteriors, inflation
+    )
     info = Info(
         maskedadv=__version__,
         engine=run.engine.version,

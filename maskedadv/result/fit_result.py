@@ -61,6 +61,8 @@ class Fit:
     posteriors
         NUTS: posteriors as ArviZ groups, in memory or in their files, by base (`plain`, `floor`) and locale;
         else empty.
+    other
+        The same with missing answers treated the other way (`Settings.missing`), where it was fitted.
     """
 
     settings: Settings
@@ -69,6 +71,7 @@ class Fit:
     uncertainty: Mapping[str, Mapping[str, Uncertainty]]
     info: Info
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
+    other: Fit | None = None
 
     def __repr__(self) -> str:
         models, locales = self.cube.sizes["model"], ", ".join(map(str, self.cube["locale"].values))
@@ -189,10 +192,37 @@ class Fit:
 
         return population_table(self, models, locale, model, gap, variant)
 
+    def at_end(self, missing: str) -> Fit:
+        """The result with missing answers `wrong`, or `left-out`.
+
+        Raises
+        ------
+        BadSetting
+            It was not fitted.
+        """
+        own = "wrong" if self.settings.missing == "wrong" else "left-out"
+        if missing == own:
+            return self
+        if self.other is None:
+            raise BadSetting(
+                f"this result was fitted with missing answers {own} only; fit with --missing wrong to have "
+                "both."
+            )
+        return self.other
+
     @property
     def headline(self) -> str:
-        """The variant to speak of first: `plain`, or `paired` where it was asked for or the test says so."""
-        return headline_of(self.settings.headline, self.info.departures, self.variants)
+        """The variant to speak of first: `plain`, or `paired` where it was asked for or the test says so.
+
+        A test does not make gaps the headline that are infinite throughout.
+        """
+        return headline_of(self.settings.headline, self.info.departures, self._with_numbers())
+
+    def _with_numbers(self) -> list[str]:
+        """Variants that hold a finite gap, unless only they were asked for."""
+        if self.settings.headline != "auto":
+            return self.variants
+        return [v for v in self.variants if np.isfinite(self.cube["estimate"].sel(variant=v).values).any()]
 
     def with_headline(self, headline: str) -> Fit:
         """The same result with `auto`, `plain` or `paired` as what to speak of first.
@@ -250,15 +280,21 @@ class Fit:
         rows = [] if own is None else own.pairs()
         return pd.DataFrame(rows, columns=["model", "other", "correlation", "group"])
 
-    def tipping(self, *, variant: str = "plain") -> pd.DataFrame:
+    def tipping(self, *, variant: str = "plain", model: str | Iterable[str] | None = None) -> pd.DataFrame:
         """The ratio of scales at which the mean knowledge gap would vanish, by locale and over all.
+
+        Parameters
+        ----------
+        variant : of the gaps
+        model : the mean is over these; None takes all
 
         Returns
         -------
         DataFrame with the columns locale, ratio (mean local gap over mean global gap), lower, upper (Fieller;
         infinite where the global gap is not clear of zero), note.
         """
-        return tipping_points(Joint.of(self, variant))
+        joint = Joint.of(self, variant)
+        return tipping_points(joint.only(joint.locales, chosen_ids("model", model, list(joint.models))))
 
     def links(self) -> pd.DataFrame:
         """The scale links, one row per locale and linked variant; empty where there are none.

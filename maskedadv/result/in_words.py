@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from maskedadv.errors import BadSetting
 from maskedadv.gaps.joint import ALL_LOCALES, Joint
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAP_TABLE, KNOWLEDGE
@@ -80,7 +81,34 @@ def read_variants(
         if both.sum() < np.isfinite(plain["estimate"]).sum():
             text += f" (plain over the same: {_counted(plain[both])})"
         out.append(f"{text}.")
-    return [*out, believe(fit.variants)]
+    return [*out, *_other_end(fit, chosen), believe(fit.variants)]
+
+
+def _other_end(fit: Fit, chosen: Mapping[str, Any]) -> list[str]:
+    """What becomes of the gaps where missing answers are treated the other way."""
+    if fit.other is None:
+        return []
+    how = "left out" if fit.settings.missing == "wrong" else "counted wrong"
+    parts = []
+    for name in fit.variants:
+        if name not in fit.other.variants:
+            continue
+        try:
+            ours, theirs = (end.gaps(**chosen, variant=name) for end in (fit, fit.other))
+        except BadSetting:  # a model that is known at one end only
+            continue
+        both = ours.merge(theirs, on=["locale", "model", "gap"], suffixes=("", "_other"))
+        both = both[np.isfinite(both["estimate"]) & np.isfinite(both["estimate_other"])]
+        signs = int((np.sign(both["estimate"]) != np.sign(both["estimate_other"])).sum())
+        sides = [
+            (both[f"lower{s}"] > 0).astype(int) - (both[f"upper{s}"] < 0).astype(int) for s in ("", "_other")
+        ]
+        clear = int((sides[0] != sides[1]).sum())
+        parts.append(
+            f"{name}: {_mean_in_words(fit.other, name, chosen)}; of {len(both)} gaps {signs} change their "
+            f"sign and {clear} whether they are clear"
+        )
+    return [f"With missing answers {how}, {'. '.join(parts)}."] if parts else []
 
 
 def believe(variants: Iterable[str]) -> str:

@@ -26,8 +26,9 @@ from maskedadv.settings import Settings
 from maskedadv.vocabulary import VARIANTS
 
 FORMAT = 3
-UNCERTAINTY, POSTERIOR = "uncertainty", "posterior"
-"""Folders of a result: a file for each variant; a folder for each base with a file for each locale."""
+UNCERTAINTY, POSTERIOR, OTHER = "uncertainty", "posterior", "missing-answers-otherwise"
+"""Folders of a result: a file for each variant; a folder for each base with a file for each locale; the
+whole result with missing answers treated the other way."""
 
 
 def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
@@ -53,6 +54,8 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
             fit.links().to_csv(partial / "links.csv", index=False)
         for base, posteriors in fit.posteriors.items():
             _save_posteriors(posteriors, partial / POSTERIOR / base)
+        if fit.other is not None:
+            save(fit.other, partial / OTHER)
         content = {
             "format": FORMAT,
             "settings": fit.settings.as_json(),
@@ -70,7 +73,7 @@ def _is_ours(name: str) -> bool:
     earlier = {"uncertainty.nc", "posterior-floor"} | {
         f"uncertainty-{v}.nc" for v in ("floor", "linked", "floor-linked")
     }
-    return name in fixed | earlier | {UNCERTAINTY, POSTERIOR}
+    return name in fixed | earlier | {UNCERTAINTY, POSTERIOR, OTHER}
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
@@ -143,7 +146,8 @@ def load(path: str | Path) -> Fit:
         }
     except DAMAGE as error:
         raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
-    return Fit(settings, cube, items, uncertainty, info, posteriors)
+    other = load(folder / OTHER) if any(name.startswith(f"{OTHER}/") for name in digests) else None
+    return Fit(settings, cube, items, uncertainty, info, posteriors, other)
 
 
 def _as_objects(data: xr.Dataset) -> xr.Dataset:

@@ -26,6 +26,7 @@ from maskedadv.result.fit_result import Fit
 from maskedadv.result.unfinished import keep_tree
 from maskedadv.sampling.layout import Layout, build_layout
 from maskedadv.sampling.locales import floors_of, make_task
+from maskedadv.sampling.pairs import pairs_only
 from maskedadv.sampling.programs import PROGRAMS
 from maskedadv.sampling.same_density import density_spread
 from maskedadv.sampling.sample import Plan, finish, make_plan
@@ -34,6 +35,8 @@ from maskedadv.settings import Settings
 
 Array = NDArray[np.float64]
 
+PAIRED = "posterior_paired"
+
 
 def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[Path]:
     """Write program, data and starting values of every locale for CmdStan.
@@ -41,7 +44,8 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
     Returns
     -------
     One folder per locale, with `<program>.stan` (self-contained), `data.json` and `inits_1.json`, ...; and
-    where the settings give items a guessing floor, one more per locale for the program with it.
+    where the settings give items a guessing floor, one more per locale for the program with it; and one (with
+    a floor two) for the program of pairs.
 
     Raises
     ------
@@ -58,6 +62,13 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
         if floors is not None:
             plan = make_plan(replace(task, chance=floors))
             out.append(_write_plan(plan, folder / f"{stems[locale]}-floor"))
+        if settings.response != "binary" or settings.variants == "none":
+            continue
+        pairs = replace(task, layout=pairs_only(layout), paired=True)
+        out.append(_write_plan(make_plan(pairs), folder / f"{stems[locale]}-paired"))
+        if floors is not None:
+            plan = make_plan(replace(pairs, chance=floors))
+            out.append(_write_plan(plan, folder / f"{stems[locale]}-paired-floor"))
     return out
 
 
@@ -79,15 +90,21 @@ def _write_plan(plan: Plan, folder: Path) -> Path:
 
 
 def read_stan(
-    responses: Responses, settings: Settings, files: Sequence[Path], floor_files: Sequence[Path] = ()
+    responses: Responses,
+    settings: Settings,
+    files: Sequence[Path],
+    floor_files: Sequence[Path] = (),
+    paired_files: Sequence[Path] = (),
+    paired_floor_files: Sequence[Path] = (),
 ) -> Fit:
     """A result from the Stan CSV files of one locale's chains, sampled from `write_stan`'s output.
 
     Parameters
     ----------
     settings : as they were for `write_stan`, with one locale
-    files, floor_files : chains of the program without, and of the one with the guessing floor; without the
-        latter the result has no `floor` variant
+    files : chains of the plain program
+    floor_files, paired_files, paired_floor_files : of the programs with a guessing floor, of pairs, and of
+        pairs with a floor; without them the result does not have those variants
 
     Raises
     ------
@@ -95,55 +112,72 @@ def read_stan(
         A file is no Stan CSV, holds draws of another program, or of another table.
     """
     (locale,) = settings.locale or ("",)
-    if not floor_files:
+    given = {
+        "plain": files, "floor": floor_files, "paired": paired_files, "paired+floor": paired_floor_files
+    }  # fmt: skip
+    given = {base: own for base, own in given.items() if own}
+    if "paired+floor" in given and "floor" not in given:
+        raise BadSetting(
+            "draws of pairs with the floor stand beside those with the floor: give --floor-csv, too."
+        )
+    if "floor" not in given:
         settings = replace(settings, guessing="none")
     design = prepare(responses, settings)
-    if floor_files and not design.has_floor:
+    if "floor" in given and not design.has_floor:
         raise BadSetting(
             "draws of the program with the floor need each item's number of options: give --options, "
             "--guessing, or a table with a column n_options."
         )
     layout, floors = _layout(design, locale)
-    settings, tree = _finished(layout, settings, files, None)
+    trees: dict[str, xr.DataTree] = {}
     with temporary_folder() as temporary:
         name = file_names([locale])[locale]
-        keep_tree(tree, temporary / "plain" / name)
-        if floor_files:
-            _, floor_tree = _finished(layout, settings, floor_files, floors)
-            keep_tree(floor_tree, temporary / "floor" / name)
-        # Pairs were not sampled, and are not to be sampled here.
-        given = ("plain", "floor") if floor_files else ("plain",)
-        result = fit_design(design, settings, folder=temporary, bases=given)
-    posteriors = {"plain": {locale: Posterior(tree)}}
-    if floor_files:
-        posteriors["floor"] = {locale: Posterior(floor_tree)}
-    info = replace(
-        result.info, engine=str(tree.attrs["inference_library"])
-    )  # not the one at hand, which did not run
+        for base, own in given.items():
+            paired, with_floor = base.startswith("paired"), base.endswith("floor")
+            rows = pairs_only(layout) if paired else layout
+            told, trees[base] = _finished(rows, settings, own, floors if with_floor else None, paired=paired)
+            settings = told if base == "plain" else settings
+            keep_tree(trees[base], temporary / base / name)
+        # What was not sampled there is not to be sampled here.
+        result = fit_design(design, settings, folder=temporary, bases=tuple(given))
+    # The engine is not the one at hand, which did not run.
+    info = replace(result.info, engine=str(trees["plain"].attrs["inference_library"]))
+    posteriors = {base: {locale: Posterior(tree)} for base, tree in trees.items()}
     return replace(result, posteriors=posteriors, info=info)
 
 
 def _finished(
-    layout: Layout, settings: Settings, files: Sequence[Path], floors: tuple[Array, Array] | None
+    layout: Layout,
+    settings: Settings,
+    files: Sequence[Path],
+    floors: tuple[Array, Array] | None,
+    *,
+    paired: bool = False,
 ) -> tuple[Settings, xr.DataTree]:
     """The settings as the files tell them, and the posterior."""
     chains, fit = _read(files)
     config = fit.metadata.cmdstan_config
     named = str(config.get("model", "")).removesuffix("_model")
-    if named == "posterior_paired":
-        raise NotAResult(f"{files[0]} holds draws of the program of pairs, which are not imported.")
-    if (named in PROGRAMS and PROGRAMS[named].with_floor) != (floors is not None):
+    if named in PROGRAMS and (named == PAIRED) != paired:
+        which = "of" if named == PAIRED else "without"
+        raise NotAResult(
+            f"{files[0]} holds draws of the program {which} pairs; files of the program of pairs go to "
+            "--paired-csv (with the guessing floor: --paired-floor-csv), and only those."
+        )
+    if named in PROGRAMS and not paired and PROGRAMS[named].with_floor != (floors is not None):
         which = "without" if floors is not None else "with"
         raise NotAResult(
             f"{files[0]} holds draws of the program {which} the guessing floor; files of the program with it "
             "go to --floor-csv, and only those."
         )
-    own = [
-        p for p in PROGRAMS.values() if p.with_floor == (floors is not None) and p.tells in chains.variables
-    ]
+    fitting = (p for p in PROGRAMS.values() if p.with_floor == (floors is not None) and p.name != PAIRED)
+    own = [PROGRAMS[PAIRED]] if paired else [p for p in fitting if p.tells in chains.variables]
     if not own:
         raise NotAResult(f"{files[0]} holds draws of another program (no ability, no difficulty).")
-    program, estimator = own[0].name, own[0].estimator if floors is None else settings.estimator
+    program, estimator = (
+        own[0].name,
+        own[0].estimator if floors is None and not paired else settings.estimator,
+    )
     if (program == "posterior_continuous") != (settings.response == "crm"):
         raise NotAResult(f"{files[0]} holds draws of the program {program}; give the --response of the run.")
     n_chains, n_draws = chains.stats["lp"].shape
@@ -153,6 +187,7 @@ def _finished(
         make_task(layout, settings, "cmdstan"),
         marginal_at_any_cost=estimator == "marginal",
         chance=floors,
+        paired=paired,
     )
     plan = make_plan(task)
     _must_match(chains, plan, program, layout, files)
@@ -210,5 +245,6 @@ def _must_agree(chains: Chains, plan: Plan, files: Sequence[Path], digits: int) 
         raise NotAResult(
             f"{files[0]} holds draws of another table or of other options: their log densities differ from "
             f"those of these answers by amounts that vary by {spread:.3g}; give the table, --locale, "
-            "--min-accuracy, --prior, --response and --options of the run."
+            "--min-accuracy, --prior, --response and --options of the run (chains of the program of pairs "
+            "go to --paired-csv)."
         )

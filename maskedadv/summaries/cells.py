@@ -18,10 +18,11 @@ from maskedadv.vocabulary import GAPS
 def sign_shares(fit: Fit, variant: str = "plain") -> pd.DataFrame:
     """How many gaps are positive, and how many clearly so, by locale and over all.
 
-    A cell counts as positive when its estimate is above zero, and as clearly positive (negative) when its
-    own interval is. `share_lower` and `share_upper` bound the share of cells whose *true* gap is positive:
-    cells proved positive, and cells not proved negative, by intervals that hold for all cells of the row at
-    once (Šidák 1967, doi:10.1080/01621459.1967.10482935; valid whatever the cells' correlation).
+    A cell is known when its estimate is finite, and counts as positive when that is above zero, and as
+    clearly positive (negative) when its own interval is. `share_lower` and `share_upper` bound the share
+    of cells whose *true* gap is positive: cells proved positive, and cells not proved negative, by
+    intervals that hold for all cells of the row at once (Šidák 1967, doi:10.1080/01621459.1967.10482935;
+    valid whatever the cells' correlation).
 
     Returns
     -------
@@ -62,12 +63,12 @@ def _shares(cube: xr.Dataset, level: float) -> pd.DataFrame:
 
 def _signs(cells: dict[str, np.ndarray], level: float) -> dict[str, Any]:
     estimate, sd = cells["estimate"], cells["sd"]
-    known = ~np.isnan(estimate)
+    known = np.isfinite(estimate)  # an infinite one has no interval that could be clear
     n = int(known.sum())
     z = stats.norm.ppf((1 + level ** (1 / max(n, 1))) / 2)
     with np.errstate(invalid="ignore"):
         counts = {
-            "positive": int((estimate > 0).sum()),
+            "positive": int((known & (estimate > 0)).sum()),
             "clearly_positive": int((cells["lower"] > 0).sum()),
             "clearly_negative": int((cells["upper"] < 0).sum()),
         }

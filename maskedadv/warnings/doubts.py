@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from maskedadv.design.missing import uneven_cells
 from maskedadv.warnings.kinds import Facts, kind
 from maskedadv.words.lists import and_more
 from maskedadv.words.numbers import p_value
-
-UNEVEN = 0.02
-"""Difference of the shares of missing answers in the two languages from which it is told, if it is clear."""
 
 
 @kind("not converged")
@@ -35,13 +33,23 @@ def _departure(f: Facts) -> str | None:
             f"the mean {_plain_name(worst.gap)} in {worst.locale} is {worst.plain:.2f} plain and "
             f"{worst.paired:.2f} paired"
         )
+        kept = int(f.design.cells[worst.locale].keep.sum())
+        if worst.n_models < kept:
+            means += f" (over the {worst.n_models} of {kept} models whose gap is finite under both)"
     shown = "paired" in f.cube["variant"].values
+    finite = shown and bool(np.isfinite(f.cube["estimate"].sel(variant="paired").values).any())
     p = p_value(f.departures[-1].p or 0.0)
     inflated = ", or are inflated by joint estimation from few cells an item" if f.joint_of_few else ""
     return (
         "plain gaps lean on what models share beyond ability, or know of single items"
         f"{inflated} (Hausman's test against each model by itself: p {p}): {means}"
-        + ("; take the paired gaps." if shown else "; fit with variants to have the paired gaps.")
+        + (
+            "; take the paired gaps."
+            if finite
+            else "; the paired gaps are infinite: their notes give exact bounds."
+            if shown
+            else "; fit with variants to have the paired gaps."
+        )
     )
 
 
@@ -65,26 +73,15 @@ def _relatives(f: Facts) -> str | None:
 @kind("uneven missing answers")
 def _uneven_missing(f: Facts) -> str | None:
     """Answers that are missing more often in one language than in the other, by more than chance."""
-    found: list[tuple[float, str]] = []
-    for locale in f.design.locales:
-        for block in f.design.of_locale(locale).values():
-            seen = [~np.isnan(v) for v in block.in_both(locale, f.design.models, f.design.cells[locale].keep)]
-            only = [(one & ~other).sum(axis=1) for one, other in (seen, seen[::-1])]
-            there = seen[0].any(axis=1) & seen[1].any(axis=1)
-            share = (only[1] - only[0]) / len(block.item)
-            clear = np.abs(only[0] - only[1]) > 3 * np.sqrt(only[0] + only[1])
-            for j in np.flatnonzero(there & clear & (np.abs(share) > UNEVEN)):
-                language = locale if share[j] > 0 else f.design.pivot
-                text = (
-                    f"{f.design.models[j]} {block.name} ({100 * abs(share[j]):.0f} points more in {language})"
-                )
-                found.append((-abs(float(share[j])), text))
+    found = uneven_cells(f.design)
     if not found:
         return None
+    both = "; counted wrong: maskedadv gaps --missing wrong" if f.design.other is not None else ""
+    cells = [f"{c.model} {c.block} ({c.points:.0f} points more in {c.language})" for c in found]
     return (
-        f"answers are missing unevenly between the languages in {len(found)} cells: "
-        f"{and_more([text for _, text in sorted(found)], 3)}; if they are missing because they are hard, "
-        "plain gaps are off, while paired ones use only items answered in both."
+        f"answers are missing unevenly between the languages in {len(found)} cells: {and_more(cells, 3)}; if "
+        "they are missing because items are hard, plain gaps are off, while paired ones use only items "
+        f"answered in both; if because they would be wrong, both are off{both}."
     )
 
 

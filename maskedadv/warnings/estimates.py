@@ -14,10 +14,14 @@ def _few_cells(f: Facts) -> str | None:
     if not few:
         return None
     least = max(2.0, min(b.estimate.typical_cells for b in few))
+    much = (
+        f"by {least / (least - 1):.2f} or more"
+        if f.inflation is None
+        else f"here to {f.inflation:.2f} times those of marginal"
+    )
     return (
-        f"joint maximum likelihood with {least:.0f} cells an item inflates gaps by about "
-        f"{least / (least - 1):.2f} (fewer than {FEW_CELLS} in {len(few)} of {len(f.fitted)} blocks); "
-        "use --estimator marginal."
+        f"joint maximum likelihood with {least:.0f} cells an item inflates gaps, {much} (fewer than "
+        f"{FEW_CELLS} in {len(few)} of {len(f.fitted)} blocks); use --estimator marginal."
     )
 
 

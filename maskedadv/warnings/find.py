@@ -16,8 +16,15 @@ KINDS: dict[str, Tell] = {
 
 def find_warnings(facts: Facts) -> list[Warned]:
     """What is to be known of a fit: what the preparation found first."""
-    out = list(facts.design.notes)
+    out: list[Warned] = []
     for name, tell in KINDS.items():
         told = tell(facts) or ()
         out += [Warned(name, text) for text in ([told] if isinstance(told, str) else told)]
-    return out
+    kinds = {w.kind for w in out}
+    # What the table says of empty answers, the blocks say of those that are fitted.
+    first = [
+        n
+        for n in facts.design.notes
+        if not (n.kind == "uneven missing" and "uneven missing answers" in kinds)
+    ]
+    return first + out

@@ -42,6 +42,7 @@ class Facts:
     cube : with its `variant` dimension
     links, departures, relatives : as in `Info`
     posteriors : by base and locale
+    inflation : how many times those of `marginal` the gaps of `joint_of_few` are; None where not measured
     """
 
     design: Design
@@ -52,6 +53,7 @@ class Facts:
     departures: Sequence[Departure] = ()
     relatives: Kinship | None = None
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
+    inflation: float | None = None
 
     @property
     def fitted(self) -> Sequence[Fitted]:
@@ -61,12 +63,17 @@ class Facts:
     @property
     def joint_of_few(self) -> list[Fitted]:
         """Blocks whose gaps joint maximum likelihood inflates."""
-        from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
+        return joint_of_few(self.settings, self.fitted)
 
-        if self.settings.method != "optimize" or self.settings.response != "binary":
-            return []
-        joint = (b for b in self.fitted if b.estimate.estimator == "joint")
-        return [b for b in joint if b.estimate.typical_cells < FEW_CELLS]
+
+def joint_of_few(settings: Settings, fitted: Sequence[Fitted]) -> list[Fitted]:
+    """Blocks whose gaps joint maximum likelihood inflates."""
+    from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
+
+    if settings.method != "optimize" or settings.response != "binary":
+        return []
+    joint = (b for b in fitted if b.estimate.estimator == "joint")
+    return [b for b in joint if b.estimate.typical_cells < FEW_CELLS]
 
 
 Tell = Callable[[Facts], "str | Iterable[str] | None"]

@@ -126,7 +126,7 @@ def test_results_of_unknown_names_are_refused(frame: pd.DataFrame) -> None:
 
 def test_few_cells_are_warned_about_with_the_remedy(frame: pd.DataFrame) -> None:
     joint = " ".join(maskedadv.fit(frame, min_accuracy=0).warnings)
-    assert "inflates gaps by about 1.1" in joint
+    assert "inflates gaps, here to 1.1" in joint
     assert "marginal" in joint
     assert "inflates" not in " ".join(maskedadv.fit(frame, estimator="marginal", min_accuracy=0).warnings)
     auto = maskedadv.fit(frame, estimator="auto", min_accuracy=0)

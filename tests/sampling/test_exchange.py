@@ -138,6 +138,38 @@ def test_draws_of_other_answers_priors_or_programs_are_refused(
     assert _left(["import-stan", str(csv), *map(str, rounded), "-o", str(tmp_path / "o"), *options]) == 0
 
 
+def test_draws_of_pairs_come_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    csv = tmp_path / "table.csv"
+    simulate.table(4, (60, 50), seed=4).to_csv(csv, index=False)
+    home = fake_cmdstan.install(tmp_path)
+    options = ["--locale", "zh", "--min-accuracy", "0"]
+    assert _left(["export-stan", str(csv), "-o", str(tmp_path / "stan"), *options, "--chains", "2"]) == 0
+    (tmp_path / "paired").mkdir()
+    plain = _sample(tmp_path / "stan" / "zh", tmp_path, home)
+    paired = _sample(tmp_path / "stan" / "zh-paired", tmp_path / "paired", home)
+    more = [a for file in paired for a in ("--paired-csv", str(file))]
+    out = ["-o", str(tmp_path / "out"), *options]
+    assert _left(["import-stan", str(csv), *map(str, plain), *more, *out]) == 0
+    result = maskedadv.load(tmp_path / "out")
+    assert result.variants == ["plain", "paired"]
+    assert result.posteriors["paired"]["zh"].tree().attrs["program"] == "posterior_paired"
+    rows = np.genfromtxt(
+        [line for line in paired[1].read_text().splitlines() if not line.startswith("#")],
+        delimiter=",",
+        names=True,
+    )
+    drawn = result.draws("knowledge_gap", variant="paired").sel(locale="zh", model="m0", chain=1)
+    np.testing.assert_allclose(drawn, rows["contrast13"], atol=1e-9)
+    capsys.readouterr()
+    refused = ["-o", str(tmp_path / "refused"), *options]
+    assert _left(["import-stan", str(csv), *map(str, paired), *refused]) == 2
+    assert "--paired-csv" in capsys.readouterr().err
+    swapped = [a for file in plain for a in ("--paired-csv", str(file))]
+    assert _left(["import-stan", str(csv), *map(str, plain), *swapped, *refused]) == 2
+    assert "draws of another table or of other options" in capsys.readouterr().err
+    assert not (tmp_path / "refused").exists()
+
+
 def test_an_export_leaves_nothing_of_an_earlier_one_and_no_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
