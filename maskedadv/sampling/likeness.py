@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from maskedadv.likelihoods.relatives import find_relatives, language_covariances
+from maskedadv.likelihoods.relatives import Covariances, find_relatives, language_covariances
 
 Array = NDArray[np.float64]
 
@@ -43,7 +43,8 @@ def statistics(answers: tuple[Array, Array]) -> Array:
     ----------
     answers : of each subset, shape (2J, I), local of every model, then pivot
     """
-    parts, items = [], 0
+    parts: list[Covariances] = []
+    items = 0
     for own in answers:
         if own.shape[1]:
             local, pivot = np.split(own, 2)
