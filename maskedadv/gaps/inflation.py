@@ -1,8 +1,9 @@
 """How much joint maximum likelihood inflates the gaps of these very answers.
 
-C/(C − 1) for C cells an item is what it does where models and items hardly differ; the more they do, the more
-it is (1.47 for two models 2 logits apart and difficulties of sd 2.5, where the formula says 1.33). So the blocks are estimated once more with the difficulties integrated out, and the gaps compared: both lean
-on the same answers, so that noise cancels.
+C/(C − 1) for C cells an item is what it does where models and items hardly differ; the more they do, the
+more it is (1.47 for two models 2 logits apart and difficulties of sd 2.5, where the formula says 1.33). So
+the blocks are estimated once more with the difficulties integrated out, and the gaps compared: both lean on
+the same answers, so that noise cancels.
 """
 
 from __future__ import annotations
