@@ -47,10 +47,12 @@ def by_subject(entries: Sequence[Entry]) -> pd.DataFrame:
 
 
 def left_out(frame: pd.DataFrame | None) -> pd.DataFrame:
-    """A row per step and reason, of `left_out.parquet`; review's reasons up to their colon."""
+    """A row per step and reason, of `left_out.parquet`; a review's reason is its kind, up to the colon."""
     if frame is None or frame.empty:
         return pd.DataFrame()
-    reasons = frame["reason"].fillna("").str.split(":").str[0].str.replace("_", " ")
+    by_people = (frame["step"] == "review") & (frame["detail"].fillna("") != "")
+    reasons = frame["reason"].fillna("").str.replace("_", " ")
+    reasons = reasons.mask(by_people, frame["detail"].fillna("").str.split(":").str[0])
     counts = frame.assign(reason=reasons).groupby(["step", "reason"], sort=False).size()
     return counts.rename("items").reset_index()
 

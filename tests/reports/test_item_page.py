@@ -134,8 +134,12 @@ def test_agreement_is_that_of_the_annotators() -> None:
 
 def test_what_was_left_out_is_counted_by_step_and_kind_of_reason() -> None:
     frame = pd.DataFrame(
-        [("review", "not sound: 2 to 1"), ("review", "not sound: 3"), ("translate", "options_differ")],
-        columns=["step", "reason"],
+        [
+            ("review", "review", "not sound: 2 to 1"),
+            ("review", "review", "not sound: 3 (ana: two: answers)"),
+            ("translate", "options_differ", "3 options, not 4"),
+        ],
+        columns=["step", "reason", "detail"],
     )
     assert left_out(frame).to_numpy().tolist() == [
         ["review", "not sound", 2],

@@ -111,7 +111,7 @@ def _decision(
     said = [f"{p['annotator']}: {p['note']}" for p in people if p["note"]]
     reason = _reason(votes, least, len(mended), said)
     english = votes["translation"]
-    replaced = next(iter(mended)) if not reason and english.label == "bad" else ("", None)
+    replaced = next(iter(mended)) if not reason and english.label == "bad" else (None, None)
     return {
         "item": item,
         "language": language,
@@ -159,7 +159,7 @@ def _languages_differ(rows: Sequence[dict[str, Any]]) -> None:
         if row["keep"] and len(set(found.values())) > 1:
             shown = ", ".join(f"{label} in {language}" for language, label in sorted(found.items()))
             row |= {"keep": False, "reason": f"languages differ: {shown}"}
-            row |= {"translated_question": "", "translated_options": None}
+            row |= {"translated_question": None, "translated_options": None}
 
 
 def _most(texts: Sequence[str]) -> str:

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskedadv.errors import BadSetting, BadValue, DuplicateRows, EmptyTable
+from maskedadv.scoring.item_sets.merge import merge_items
 from maskedadv.scoring.item_sets.review.people import PEOPLE, people_table, read_people
 from maskedadv.scoring.item_sets.review.sheet import Piece
 from maskedadv.scoring.item_sets.review.verdict import REVIEWED, decide
 from maskedadv.scoring.item_sets.tables import DECISIONS, read_table, write_step
+from maskedadv.scoring.items.items import Item
 from tests.scoring.item_sets.review.answers import answer
 
 MENDED = "What is eaten at the festival?\n\nA. Zongzi\nB. Mooncakes"
@@ -40,7 +42,7 @@ def test_what_most_say_is_the_label_and_fields_without_a_majority_are_named() ->
     assert (row["keep"], row["reason"], row["n_people"]) == (True, "", 3)
     assert (row["cultural_sensitivity_label"], row["time_sensitive"]) == ("CS", "yes")
     assert (row["required_knowledge"], row["ties"]) == ("", ["required_knowledge"])
-    assert row["translated_question"] == ""
+    assert row["translated_question"] is None
     assert row["translated_options"] is None
 
 
@@ -91,7 +93,7 @@ def test_what_one_person_mended_counts_for_nothing_where_most_call_the_english_g
         answer("i", "ben"),
         answer("i", "chi"),
     )
-    assert (row["keep"], row["translated_question"]) == (True, "")
+    assert (row["keep"], row["translated_question"]) == (True, None)
 
 
 def test_a_form_that_was_filled_in_beforehand_and_not_touched_mends_nothing() -> None:
@@ -179,3 +181,26 @@ def test_tables_of_people_are_refused_where_they_cannot_be_right(tmp_path: Path)
         decide(PEOPLE.empty_table())
     with pytest.raises(BadSetting, match="at least one"):
         decide(people_table([row]), least=0)
+
+
+def test_a_build_takes_the_decisions_as_they_are(tmp_path: Path) -> None:
+    """Labels that people agreed on, an English that they mended, and what they left out, with the reason."""
+    rows = [answer("ca", w, cultural_sensitivity_label="CA", required_knowledge="none") for w in "ab"]
+    rows += [answer("mended", w, translation="bad", words={"mended": MENDED}) for w in "ab"]
+    rows += [answer("out", w, sound="no") for w in "ab"]
+    write_step(tmp_path / "d.parquet", decide(people_table(rows)))
+    table = read_table(tmp_path / "d.parquet", DECISIONS, "the decisions")
+    decisions = {(row["item"], row["language"]): row for row in table.to_pylist()}
+    items = [
+        Item(name, "CS", language, f"{name} {language}?", ("x", "y"), 0)
+        for name in ("ca", "mended", "out")
+        for language in ("zh", "en")
+    ]
+    kept, gone = merge_items(items, [], decisions, pivot="en")
+    assert {(x.item, x.language, x.subset, x.question) for x in kept} == {
+        ("ca", "zh", "CA", "ca zh?"),
+        ("ca", "en", "CA", "ca en?"),
+        ("mended", "zh", "CS", "mended zh?"),
+        ("mended", "en", "CS", "What is eaten at the festival?"),
+    }
+    assert [(x.item.item, x.step, x.detail) for x in gone] == [("out", "review", "not sound: 2")]
