@@ -8,13 +8,19 @@ import shlex
 import shutil
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from maskedadv.cli.options import settings_options
-from maskedadv.cli.show import gap_table, variant_text
-from maskedadv.words.terminal import WIDTH
+from maskedadv.vocabulary import GAPS
+from maskedadv.words.numbers import TERMINAL, interval_text
+from maskedadv.words.terminal import WIDTH, format_table, records, shorten, wrap
+
+if TYPE_CHECKING:
+    from maskedadv.result.fit_result import Fit
 
 CAVEATS = (
     "These six systems are one family: Qwen2.5-32B-Instruct and one fine-tune of it at five budgets of "
@@ -32,56 +38,90 @@ CAVEATS = (
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write the result folder here.")
 @settings_options("engine")
 def command(output: Path | None, engine: str) -> None:
-    """Fit real outcomes of six systems in six locales, print the gaps and say what they mean."""
+    """Fit real outcomes of six systems in six locales, print the mean gaps and say what they mean."""
     from dataclasses import replace
 
     from maskedadv import datasets
-    from maskedadv.cli.show import with_means
     from maskedadv.fitting import fit
     from maskedadv.responses import read_responses
-    from maskedadv.result.in_words import read_gaps
     from maskedadv.result.save import check_output
 
     table = read_responses(datasets.global_mmlu_lite())
     if output is not None:
         # A demo may be repeated on its own folder; anybody else's result is never replaced.
         check_output(output, overwrite=_is_demo(output))
-    result = fit(
-        table,
-        estimator="marginal",
-        engine=engine,
-        progress=lambda line: click.echo(f"  {line}", err=True),
-    )
-    first = result.headline
-    how = "every model by itself" if first == "paired" else "marginal maximum likelihood"
-    click.echo(f"Gaps in logits, 95% intervals clustered by item ({how}):\n")
-    click.echo(gap_table(with_means(result.gaps(variant=first), result.means(variant=first))))
-    if text := variant_text(result, models=False):
-        click.echo(f"\n{text}")
-    click.echo("\nWhat this says")
-    for sentence in read_gaps(result):
-        click.echo(_wrapped(sentence))
-    click.echo("\nBefore you conclude anything")
-    for sentence in CAVEATS:
-        click.echo(_wrapped(sentence))
-    for warning in result.warnings:
-        click.echo(_wrapped(f"Note: {warning}"))
+    steps = Steps()
+    result = fit(table, estimator="marginal", engine=engine, progress=steps.tell)
     if output is not None:
+        steps.tell("drawing the report")
         result = replace(result, info=replace(result.info, demo=True))
         result.save(output, overwrite=_is_demo(output))
         from maskedadv.reports.write import write_report
 
-        click.echo("  drawing the report", err=True)
         write_report(result, output / "report", notes=CAVEATS)
-    click.echo("\nWhat to run next")
+    steps.end()
+    click.echo(_one_screen(result))
     me = _own_command()
     if output is not None:
         page = shlex.quote(str(output / "report" / "index.html"))
-        click.echo(f"  open {page} in a browser   (all of this with figures)")
-        click.echo(f"  {me} gaps {shlex.quote(str(output))} --locale zh   (one locale of this result)")
-    click.echo(f"  {me} check RESPONSES.csv   (is your own table ready?)")
-    click.echo(f"  {me} fit RESPONSES.csv -o results --estimator marginal")
-    click.echo(f"  {me} gaps results --format markdown")
+        click.echo(f"\nEverything, with figures: open {page} in a browser")
+        click.echo(f"As tables: {me} gaps {shlex.quote(str(output))} --locale zh")
+    click.echo(f"Your own: {me} check RESPONSES.csv\n          {me} fit RESPONSES.csv -o results")
+
+
+def _one_screen(result: Fit) -> str:
+    """What matters: mean gaps, the verdict under every variant, the warnings, and what the data are not."""
+    from maskedadv.result.in_words import locale_mean, read_gaps
+
+    first = result.headline
+    how = "paired: each by itself" if first == "paired" else "marginal maximum likelihood"
+    means = result.means(variant=first)
+    wide: dict[str, dict[str, str]] = {}
+    for row in records(means):
+        wide.setdefault(row["locale"], {})[row["gap"]] = interval_text(row, TERMINAL)
+    overall = [
+        f"{name} {interval_text(row, TERMINAL)}"
+        for name in result.variants
+        if (row := locale_mean(result, name)) is not None
+    ]
+    clear = [name for name in result.variants if _is_clear(locale_mean(result, name))]
+    verdict = f"clear of zero under {', '.join(clear)}" if clear else "under none of them clear of zero"
+    return "\n".join(
+        [
+            f"Mean gaps of six systems, logits, 95% intervals ({how})",
+            "",
+            format_table(
+                ["locale", *GAPS], [[k, *(row[g] for g in GAPS)] for k, row in wide.items()], left=(0,)
+            ),
+            "",
+            wrap(f"knowledge_gap, mean over the locales, {verdict}: {'; '.join(overall)}."),
+            "",
+            *(_wrapped(sentence) for sentence in read_gaps(result)),
+            *(_wrapped(f"Warning: {warning}") for warning in result.warnings),
+            *(_wrapped(sentence) for sentence in CAVEATS[:2]),
+        ]
+    )
+
+
+def _is_clear(row: Mapping[str, Any] | None) -> bool:
+    return row is not None and bool(row["lower"] > 0 or row["upper"] < 0)
+
+
+class Steps:
+    """Progress: one line that is written over, on a terminal; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def tell(self, line: str) -> None:
+        """Show where the work is."""
+        if self._shown:
+            click.echo(f"\r\x1b[2K  {shorten(line, WIDTH - 4)}", err=True, nl=False)
+
+    def end(self) -> None:
+        """Leave the line empty."""
+        if self._shown:
+            click.echo("\r\x1b[2K", err=True, nl=False)
 
 
 def _own_command() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,15 +133,30 @@ def _mean_in_words(fit: Fit, variant: str, chosen: Mapping[str, Any]) -> str:
     if known == 1:
         row = means[np.isfinite(means["estimate"])].iloc[0]
         return f"the mean {_clear(row)}"
-    joint = Joint.of(fit, variant)
-    members = np.isin(joint.locales, list(means["locale"]))[None, :, None]
-    models = np.isin(joint.models, _listed(chosen["model"], joint.models))[None, None, :]
-    whole = joint.contrast(joint.average(members & models)).frame({"locale": [ALL_LOCALES]})
-    row = whole[whole["gap"] == KNOWLEDGE].iloc[0]
+    models = chosen["model"]
+    row = locale_mean(fit, variant, list(means["locale"]), models and _listed(models, ()))
+    assert row is not None
     return (
         f"the mean over {known} locales {_clear(row)}, {sides.count(1)} of their means clearly above zero, "
         f"{sides.count(-1)} below"
     )
+
+
+def locale_mean(
+    fit: Fit, variant: str, locales: Sequence[str] | None = None, models: Sequence[str] | None = None
+) -> pd.Series | None:
+    """The mean knowledge gap over locales and models with its interval, from their joint uncertainty.
+
+    Returns
+    -------
+    A row as of `Fit.means`; None where no gap is known.
+    """
+    joint = Joint.of(fit, variant)
+    members = np.isin(joint.locales, joint.locales if locales is None else list(locales))[None, :, None]
+    own = np.isin(joint.models, joint.models if models is None else list(models))[None, None, :]
+    whole = joint.contrast(joint.average(members & own)).frame({"locale": [ALL_LOCALES]})
+    row = whole[whole["gap"] == KNOWLEDGE].iloc[0]
+    return row if np.isfinite(row["estimate"]) else None
 
 
 def _clear(row: pd.Series) -> str:

@@ -40,11 +40,11 @@ def signed(value: float, digits: int = DIGITS) -> str:
     return number(value, digits, PAGE)
 
 
-def interval_text(row: Mapping[str, Any]) -> str:
+def interval_text(row: Mapping[str, Any], form: Form = PAGE) -> str:
     """`−0.65 [−1.08, −0.23]`, from estimate, lower and upper."""
-    text = signed(row["estimate"])
+    text = number(row["estimate"], form=form)
     if math.isfinite(row["lower"]):
-        text += f" [{signed(row['lower'])}, {signed(row['upper'])}]"
+        text += f" [{number(row['lower'], form=form)}, {number(row['upper'], form=form)}]"
     return text
 
 
