@@ -120,7 +120,7 @@ def _lead(entries: Sequence[Entry], languages: Sequence[str]) -> str:
 def _choices(entries: Sequence[Entry], languages: Sequence[str]) -> list[Choice]:
     def counted(name: str, title: str, values: Sequence[str]) -> Choice:
         have = [(v, sum(getattr(x, name) == v for x in entries)) for v in values]
-        return Choice(name, title, tuple((v, n) for v, n in have if v))
+        return Choice(name, title, tuple((v, n) for v, n in have if v and n))
 
     subjects = sorted({x.subject for x in entries})
     flags = sorted({flag for x in entries for flag in x.flags})

@@ -100,6 +100,7 @@ def make_projects(
     fingerprint: str,
     per_item: int,
     suggested: Mapping[tuple[str, str], Mapping[str, Any]],
+    report: Callable[[str], None],
 ) -> dict[str, str]:
     """A project for every language, with its tasks, where they are not there yet; title to address for work.
 
@@ -117,6 +118,8 @@ def make_projects(
         number = found[0]["id"] if found else api.make_project(server, title, config, GUIDE, per_item)
         there = api.task_keys(server, number) if found else set()
         missing = [x for x in some if (x.item, x.language) not in there]
+        if missing:
+            report(f"Adding {len(missing):,} items to {title!r}")
         api.add_tasks(server, number, [task_json(x, suggested.get((x.item, x.language))) for x in missing])
         pages[title] = f"{server.url}/projects/{number}/data?labeling=1"
     return pages

@@ -17,8 +17,7 @@ from maskedadv.words.lists import first_few
 PEOPLE = pa.schema(
     [
         *ANNOTATIONS,
-        pa.field("sound", pa.string()),
-        pa.field("translation", pa.string()),
+        *(pa.field(x.name, pa.string()) for x in CHOICES if x.name not in ANNOTATIONS.names),
         pa.field("mended_question", pa.string()),
         pa.field("mended_options", pa.list_(pa.string())),
         pa.field("note", pa.string()),

@@ -137,7 +137,7 @@ def started(
             pages = dict.fromkeys(names, review.url)
         else:
             assert server is not None
-            pages = label_studio.make_projects(server, tasks, review.fingerprint, per_item, suggested)
+            pages = label_studio.make_projects(server, tasks, review.fingerprint, per_item, suggested, report)
         review = dataclasses.replace(review, projects=tuple(pages))
         write_review(folder, review)
         yield Started(review.url or f"http://127.0.0.1:{review.port}", pages, len(tasks))

@@ -72,16 +72,23 @@ def decide(people: pa.Table, *, least: int = 2) -> pa.Table:
     """
     if least < 1:
         raise BadSetting(f"at least one person decides, not {least}.")
-    frame = people.to_pandas()
-    frame = frame[frame["reason"].fillna("") == ""]
-    if frame.empty:
+    by_item: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in people.to_pylist():
+        if not row["reason"]:
+            by_item[row["item"], row["language"]].append(row)
+    if not by_item:
         raise EmptyTable("nobody has answered yet, so there is nothing to decide.")
+    frame = pd.DataFrame(
+        [
+            {name: row[name] or "" for name in ("item", "language", *_FIELDS)}
+            for rows in by_item.values()
+            for row in rows
+        ]
+    )
     votes = {field: _votes(frame, field) for field in _FIELDS}
     rows = [
-        _decision(
-            item, language, part.to_dict("records"), {f: votes[f][language, item] for f in votes}, least
-        )
-        for (item, language), part in frame.groupby(["item", "language"], sort=True)
+        _decision(item, language, said, {f: votes[f][language, item] for f in votes}, least)
+        for (item, language), said in sorted(by_item.items())
     ]
     _languages_differ(rows)
     return table_of(rows, REVIEWED)
@@ -90,7 +97,7 @@ def decide(people: pa.Table, *, least: int = 2) -> pa.Table:
 def _votes(frame: pd.DataFrame, field: str) -> dict[tuple[str, str], Vote]:
     """By language and item; a single answer is its own majority (how many are needed is asked elsewhere)."""
     labels = _FIELDS[field]
-    counts = count_votes(frame.assign(**{field: frame[field].fillna("")}), field, labels)
+    counts = count_votes(frame, field, labels)
     table = counts.to_numpy()
     found = majority(table)
     found = np.where(table.sum(axis=1) == 1, table.argmax(axis=1), found)
@@ -105,7 +112,7 @@ def _votes(frame: pd.DataFrame, field: str) -> dict[tuple[str, str], Vote]:
 
 
 def _decision(
-    item: str, language: str, people: Sequence[Mapping[Any, Any]], votes: Mapping[str, Vote], least: int
+    item: str, language: str, people: Sequence[Mapping[str, Any]], votes: Mapping[str, Vote], least: int
 ) -> dict[str, Any]:
     mended = {(p["mended_question"], tuple(p["mended_options"])) for p in people if p["mended_question"]}
     said = [f"{p['annotator']}: {p['note']}" for p in people if p["note"]]
@@ -172,13 +179,13 @@ def _most(texts: Sequence[str]) -> str:
     return ""
 
 
-def _common_spans(people: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
+def _common_spans(people: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The characters that more than half of the people marked, as spans."""
     texts: dict[tuple[str, int], str] = {}
     marks: Counter[tuple[str, int]] = Counter()
     for person in people:
         own = set()
-        for span in person["trigger_spans"] if person["trigger_spans"] is not None else ():
+        for span in person["trigger_spans"] or ():
             for k, character in enumerate(span["text"]):
                 texts[span["part"], span["start"] + k] = character
                 own.add((span["part"], span["start"] + k))
