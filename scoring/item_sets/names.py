@@ -11,6 +11,7 @@ from maskedadv.scoring.item_sets.spans import find_span, parts_of
 from maskedadv.scoring.items.items import Item
 
 _ALIKE = 0.6  # of a name and its form in another language: Londres and London have 0.77
+_FOREIGN = 0.2  # share of letters of another script, from which words in Latin letters are names
 _COMMON_CAPITALS = {"de", "lb", "ksh", "bar"}  # languages that write every noun with a capital
 # Letters, each before what it usually is in Latin ones: roughly, as these are only compared.
 _GREEK = "αa βb γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υu φf χch ψps ωo"
@@ -62,17 +63,29 @@ def _is_latin_letter(c: str) -> bool:
 
 
 def _latin_words(text: str) -> Iterator[str]:
-    if not all(map(_is_latin_letter, filter(str.isalpha, text))):
-        yield from re.findall(r"(?<![A-Za-z°])[A-Za-z][A-Za-z.-]{2,}", text)
+    """Words in Latin letters in a text that is mainly of another script."""
+    letters = list(filter(str.isalpha, text))
+    if sum(not _is_latin_letter(c) for c in letters) >= _FOREIGN * max(len(letters), 1):
+        for word in re.findall(r"(?<![A-Za-z°])[A-Za-z][A-Za-z.-]{2,}", text):
+            plain = word.strip(".-")
+            if sum(map(str.isalpha, plain)) >= 3:
+                yield plain
 
 
 def _capital_words(text: str, language: str) -> Iterator[str]:
-    """Words with a capital that no sentence, quotation or list begins with."""
-    if language.split("-")[0] in _COMMON_CAPITALS:
+    """Words with a capital that no sentence, quotation or list begins with, where letters have capitals."""
+    letters = list(filter(str.isalpha, text))
+    if language.split("-")[0] in _COMMON_CAPITALS or (
+        sum(map(_has_case, letters)) < (1 - _FOREIGN) * len(letters)
+    ):
         return
     for found in re.finditer(r"(?<=[\w,] )[^\W\d_][\w'’-]{3,}", text):
         if found[0][0].isupper() and not found[0].isupper():
             yield found[0]
+
+
+def _has_case(c: str) -> bool:
+    return c.lower() != c.upper()
 
 
 def _has_alike(word: str, words: set[str]) -> bool:

@@ -16,6 +16,8 @@ _HAN = re.compile("[〇零一二两兩三四五六七八九十百千]+")
 _HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 _ARABIC_MARKS = re.compile("[\u0640\u064b-\u0652\u0670]")
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # words without blanks between them
+_MONTH = re.compile("\\s?[月월]")
 _MOST_DIGITS = 40
 
 
@@ -42,7 +44,7 @@ def compare_numbers(source: str, target: str) -> str:
 def compare_units(source: str, target: str) -> str:
     """What is wrong with the units of a translation, in words; '' for nothing that can be told."""
     own, other = units_in(source), units_in(target)
-    new = other - own if own else (other - own) & set(_words()["strange"]["units"])
+    new = other - own if own else set()  # what the source's language calls a unit may not be known
     return ", ".join([f"{u} is missing" for u in sorted(own - other)] + [f"{u} is new" for u in sorted(new)])
 
 
@@ -68,9 +70,10 @@ def _unmatched(numbers: Sequence[Number], others: Sequence[Number]) -> list[Numb
 
 def _numbers(text: str) -> tuple[list[Number], list[Number]]:
     """Numbers in digits, and those in words."""
-    text = unicodedata.normalize("NFKC", text)
+    text = _in_digits(unicodedata.normalize("NFKC", text))
     words = _words()
-    digits = []
+    digits: list[Number] = []
+    spoken: list[Number] = []
     for token, end in _tokens(text):
         values = _values(token)
         after = text[end:].lstrip().casefold()
@@ -80,14 +83,22 @@ def _numbers(text: str) -> tuple[list[Number], list[Number]]:
         for word, factor in words["english_multiples"].items():
             if re.match(rf"{word}s?\b", after):
                 values |= {v * factor for v in values}
-        digits.append(Number(token, frozenset(values)))
-    spoken = [
+        # A month has a name in other languages, and one thing is "a" thing.
+        may_be_words = _MONTH.match(text, end) or (token == "1" and _DENSE.match(text, end))
+        (spoken if may_be_words else digits).append(Number(token, frozenset(values)))
+    spoken += [
         Number(w, frozenset({Decimal(words["english_numbers"][w])}))
         for w in re.findall("[a-z]+", text.casefold())
         if w in words["english_numbers"]
     ]
     spoken += [Number(m[0], frozenset({_han(m[0])})) for m in _HAN.finditer(text)]
     return digits, spoken
+
+
+def _in_digits(text: str) -> str:
+    """The text with numbers of digits and Han units, such as 1万5000 and 5千, in digits alone."""
+    text = re.sub(r"(\d+)千", lambda m: str(int(m[1]) * 1000), text)
+    return re.sub(r"(\d{1,4})[万萬만]\s?(\d{1,4})(?!\d)", lambda m: str(int(m[1]) * 10000 + int(m[2])), text)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -156,23 +167,20 @@ def _unit_pattern() -> re.Pattern[str]:
 
     def joined(key: str) -> str:
         forms = {_folded(f) for table in _words()["units"].values() for f in table[key]}
-        ordered = sorted(forms, key=lambda f: (-len(f), f))
-        return "|".join(
-            rf"\b{re.escape(f)}\b" if f[0].isascii() and f[0].isalpha() else re.escape(f) for f in ordered
-        )
+        return "|".join(map(_bounded, sorted(forms, key=lambda f: (-len(f), f))))
 
-    signs = "|".join(
-        re.escape(f) + (r"(?!\w)" if f[-1].isalpha() and not _is_han(f) else "")
-        for f in sorted(
-            {_folded(f) for table in _words()["units"].values() for f in table["signs"]},
-            key=lambda f: (-len(f), f),
-        )
-    )
-    before = "|".join(re.escape(_folded(f)) for f in ("$", "us$", "€", "₹", "rs", "¥", "৳", "%", "٪"))
+    signs = joined("signs")
+    before = "|".join(_bounded(_folded(f)) for f in ("us$", "$", "€", "₹", "rs", "¥", "৳", "%", "٪"))
     return re.compile(
         rf"(?P<word>{joined('words')})|(?<=\d)\s?(?P<before>{signs})|(?P<after>{before})(?=\s?\d)"
     )
 
 
-def _is_han(text: str) -> bool:
-    return "\u4e00" <= text[-1] <= "\u9fff"
+def _bounded(form: str) -> str:
+    """A form as a pattern: not within a word, where words have ends; other scripts may add endings to it."""
+    pattern = re.escape(form)
+    if not _DENSE.match(form) and form[0].isalpha():
+        pattern = rf"(?<![^\W\d_])(?<![\u0900-\u0dff]){pattern}"  # Indic vowel signs are no letters to re
+    if form[-1].isalpha() and ord(form[-1]) < 0x530:  # Latin, Greek, Cyrillic
+        pattern += r"(?![\w'’])"
+    return pattern

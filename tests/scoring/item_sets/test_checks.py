@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +18,7 @@ from maskedadv.scoring.item_sets.similarity import chrf
 from maskedadv.scoring.item_sets.spans import find_span
 from maskedadv.scoring.item_sets.translation_fields import flags_of, read_translation
 from maskedadv.scoring.items.items import Item
+from maskedadv.scoring.items.sources import read_items
 from tests.scoring.item_sets.scripted_models import LOCAL, NAMES, PIVOT, options
 
 
@@ -44,6 +48,11 @@ from tests.scoring.item_sets.scripted_models import LOCAL, NAMES, PIVOT, options
         ("3 млн", "3 million", ""),
         ("1789", "1799", "1789 is missing, 1799 is new"),
         ("9" * 500, "9" * 500, ""),
+        ("5 月 1 日", "May 1", ""),
+        ("5 月 1 日", "May 2", "1 is missing, 2 is new"),
+        ("1万5000ドル", "$15,000", ""),
+        ("1つ選ぶ", "Choose one", ""),
+        ("17世紀", "the seventeenth century", ""),
         ("", "", ""),
     ],
 )
@@ -76,7 +85,13 @@ def test_every_script_and_separator_is_the_same_number(value: int, zero: str, se
         ("玉米", "maize", ""),
         ("5 μέτρα", "5 m", ""),
         ("$5", "5 dollars", ""),
-        ("a word", "a mile", "mile is new"),
+        ("1750 l'Europe", "1750 Europe", ""),
+        ("ইউরোপ", "Europe", ""),
+        ("প্যাকেজিং", "packaging", ""),
+        ("৫ কেজি", "5 kg", ""),
+        ("5킬로미터", "5 km", ""),
+        ("two resistors 5", "two resistors 5", ""),
+        ("Rs 5", "$5", "rupee is missing, dollar is new"),
         ("Marseille, Metz", "Marseille, Metz", ""),
     ],
 )
@@ -118,6 +133,8 @@ def item(question: str, language: str = "fr", choices: tuple[str, ...] = ("a", "
         ("UNESCO成立于何时？", "zh", "When was UNESCO founded?", [], ""),
         ("UNESCO成立于何时？", "zh", "When was it founded?", [], "UNESCO is not found in the translation"),
         ("Wo steht das Haus?", "de", "Where is the building?", [], ""),
+        ("Quelle est la valeur de π ici ?", "fr", "What is π here?", [], ""),
+        ("Marx Brothersのそれぞれの名前", "ja", "The Marx Brothers' names", [], ""),
     ],
 )
 def test_names(question: str, language: str, english: str, names: list[Any], wrong: str) -> None:
@@ -229,3 +246,23 @@ def test_one_line() -> None:
     assert one_line("می\u200cخواهم", 50) == "می\u200cخواهم"
     assert one_line("x" * 60, 50) == "x" * 49 + "…"
     assert one_line(None, 50) == ""
+
+
+@pytest.mark.parametrize("language", ["bn", "de", "fr", "ja", "sw", "zh"])
+def test_numbers_and_units_of_real_translations_by_people(language: str, shared: Path) -> None:
+    """400 items of Global-MMLU-Lite: little that people translated is flagged, a changed number always is."""
+    items = read_items([shared / "data" / "global_mmlu_lite_items.jsonl"]).items
+    english = {x.item: x.question for x in items if x.language == "en"}
+    pairs = [(x.question, english[x.item]) for x in items if x.language == language]
+    assert len(pairs) == 400
+    flagged = [bool(compare_numbers(*pair) or compare_units(*pair)) for pair in pairs]
+    assert np.mean(flagged) < 0.06
+    changed = caught = 0
+    for (source, target), flag in zip(pairs, flagged, strict=True):
+        numbers = re.findall(r"(?<![\d.,])[2-9]\d{1,3}(?![\d.,])", target)
+        if numbers and not flag:
+            wrong = re.sub(rf"(?<![\d.,]){numbers[0]}(?![\d.,])", str(int(numbers[0]) + 1), target, count=1)
+            changed += 1
+            caught += bool(compare_numbers(source, wrong))
+    assert changed > 30
+    assert caught == changed
