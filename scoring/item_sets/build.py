@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from maskedadv.errors import EmptyTable
 from maskedadv.files.atomic import write_text
+from maskedadv.files.claims import claim
 from maskedadv.files.folders import check_folder
 from maskedadv.scoring.endpoints.purse import Purse
 from maskedadv.scoring.endpoints.settings import ApiSettings
@@ -24,7 +25,7 @@ from maskedadv.scoring.item_sets.asking import most_left
 from maskedadv.scoring.item_sets.build_file import BuildPlan, read_build
 from maskedadv.scoring.item_sets.data_card import card_of, card_text
 from maskedadv.scoring.item_sets.item_files import item_table
-from maskedadv.scoring.item_sets.labelled import apply_labels, items_to_annotate, read_sources
+from maskedadv.scoring.item_sets.labelled import SourceRead, apply_labels, items_to_annotate, read_sources
 from maskedadv.scoring.item_sets.labels import agreement_of, merge_labels
 from maskedadv.scoring.item_sets.merge import Gone, Rows, merge_items
 from maskedadv.scoring.item_sets.said import SaidLog
@@ -134,9 +135,15 @@ def build_item_set(
     name = hashlib.sha256(plan.name.encode()).hexdigest()[:16]
     check_folder(out, MARKER, name, overwrite=overwrite)
     items, files = read_sources(plan)
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(to_json({"set": plan.name, "fingerprint": name}) + "\n", out / MARKER, overwrite=True)
-    build = _Build(plan, out, again, report, [])
+    with claim(out):  # two at once would pay for the same answers
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(to_json({"set": plan.name, "fingerprint": name}) + "\n", out / MARKER, overwrite=True)
+        return _all_steps(_Build(plan, out, again, report, []), items, files)
+
+
+def _all_steps(build: _Build, items: list[Item], files: list[SourceRead]) -> ItemSetBuilt:
+    """Make what is missing, and tell what there is."""
+    plan, out = build.plan, build.out
     annotations = _annotations(build, items)
     labels = build.step(
         "labels",
@@ -155,12 +162,14 @@ def build_item_set(
         pivot=plan.pivot,
         keep_flagged=plan.keep_flagged,
     )
-    if not found:
-        raise EmptyTable(f"no item is left in the set; {_most_common(gone + more)}.")
     rows = sorted((g.row() for g in gone + more), key=lambda r: (r["language"], r["item"]))
     build.step(
         "left_out", fingerprint_of("left_out", rows=_digest_of(rows)), lambda: table_of(rows, LEFT_OUT)
     )
+    if not found:
+        raise EmptyTable(
+            f"no item is left in the set; {_most_common(gone + more)} (see {out / 'left_out.parquet'})."
+        )
     build.step("items", fingerprint_of("items", items=hash_items(found)), lambda: item_table(found))
     card = card_of(
         plan, files, items, labelled, sample, translations, decisions, found, rows, agreement_of(annotations)

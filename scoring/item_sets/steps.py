@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
+from maskedadv.files.claims import claim
 from maskedadv.scoring.item_sets.tables import write_step
 from maskedadv.scoring.launch.store import may_pass, read_answers, stored_key
 
@@ -30,13 +31,19 @@ def step_file(
         From `fingerprint_of`. A file with another one is replaced.
     again
         Whether a table in which something failed for passing reasons is made anew.
+
+    Raises
+    ------
+    OutputExists
+        Another process makes it: both would pay for the same answers.
     """
-    table = read_answers(path, fingerprint)
-    if table is not None and not (again and failed(table)):
-        return table, False
-    table = make()
-    write_step(path, table, fingerprint)
-    return table, True
+    with claim(path):
+        table = read_answers(path, fingerprint)
+        if table is not None and not (again and failed(table)):
+            return table, False
+        table = make()
+        write_step(path, table, fingerprint)
+        return table, True
 
 
 def failed(table: pa.Table) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -354,3 +355,34 @@ def test_other_folders_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (out / "items.parquet").read_text() == "mine"
     assert run("items", "build", file, "-o", tmp_path / "nothing", "--max-cost", "-1") == 2
     assert "holds something that is no maskedadv result" in " ".join(capsys.readouterr().err.split())
+
+
+def test_two_at_once_do_not_pay_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second build of the same folder, begun while the first one asks, is told so."""
+    models, out, codes = Models(script=False), tmp_path / "set", []
+    alone = threading.Lock()
+
+    def second(*_: object) -> None:
+        with alone:
+            if not codes:
+                codes.append(run("items", "build", tmp_path / "build.toml", "-o", out))
+
+    models.before = second
+    with models.serve() as server:
+        file = write_build(tmp_path, server.url)
+        assert run("items", "build", file, "-o", out) == 0
+    assert codes == [2]
+    assert "is being written by another process" in " ".join(capsys.readouterr().err.split())
+    assert set(models.sent.values()) == {1}
+
+
+def test_a_set_of_which_nothing_is_left_says_where_it_went(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models, out = Models(script=False), tmp_path / "set"
+    with models.serve() as server:
+        file = write_build(tmp_path, server.url, translate="")
+        assert run("items", "build", file, "-o", out) == 2
+    assert "of 40, 35 fell out for no_counterpart at translate" in " ".join(capsys.readouterr().err.split())
+    assert len(left_out(out)) == 40
+    assert not (out / "items.parquet").exists()
