@@ -1,6 +1,6 @@
 """Tables of a validity study, numbered as in Thellmann et al. (2026): 5, 6, 7 and 25 to 31.
 
-27b is ours.
+27b, 27c and 27d are ours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import pandas as pd
 
 from maskedadv.reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
 from maskedadv.reports.tables import Cell, Table, to_latex, write_csv
+from maskedadv.reports.validity_error_tables import error_tables
 from maskedadv.validity import Study
+from maskedadv.validity.ranking import FISHER_FROM, STUDENTISED_FROM
 from maskedadv.words.numbers import level_text
 
 
@@ -91,6 +93,8 @@ _RANKING_FULL = [
     whole("Proxy items", "n_items_proxy"),
     estimate("τ", "tau", "lower", "upper", 2),
     interval("Studentised", "lower_t", "upper_t", 2),
+    interval("To go by", "lower_chosen", "upper_chosen", 2),
+    text("which is", "chosen"),
     p("p", "p_value"),
     count("Top 3", "top3"),
     count("Top 5", "top5"),
@@ -171,7 +175,8 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Incremental validity",
             "Base: native score on the controls. Extended: the same and the proxy. p of the nested F test. "
             "LOFO: refits without one model family that keep β > 0 with p < "
-            f"{settings.alpha:g}. {brackets}",
+            f"{settings.alpha:g}. Corrected: with measurement error taken out (Tables 27c, 27d); the class "
+            f"rests on both. {brackets}",
             incremental,
             _INCREMENTAL,
         ),
@@ -196,9 +201,12 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "26",
             "ranking_full",
             "Ranking consistency in full",
-            "Studentised: bootstrap-t interval on Fisher's z scale, closer to its level at high τ. Top k: "
-            "models among the k best on both; models tied at the k-th place count with their chance of being "
-            f"in. {brackets}",
+            "Studentised: bootstrap-t interval on Fisher's z scale, closer to its level at high τ where "
+            f"models are many. To go by: studentised from {STUDENTISED_FROM} models on, from {FISHER_FROM} "
+            "on Fisher's z with a jackknife standard error and t quantiles, with fewer the percentiles; "
+            "bias-corrected where scores are abilities. "
+            "Top k: models among the k best on both; models tied at the k-th place count with their chance "
+            f"of being in. {brackets}",
             study.ranking,
             _RANKING_FULL,
         ),
@@ -219,6 +227,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             variants.loc[variants["variant"].isin(["main", "extra"])],
             _FIT,
         ),
+        *(_exhibit(*parts) for parts in error_tables(study)),
         _exhibit(
             "28",
             "stratified",
@@ -271,7 +280,8 @@ def _side_by_side(study: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
         tau_ca=group["CA"]["tau"], tau_cs=group["CS"]["tau"]
     )
     numbers = ["delta_r2", "delta_r2_lower", "delta_r2_upper", "beta", "beta_lower", "beta_upper", "p_f"]
-    rule = ["lofo_passed", "lofo_refits", "breaks_without", "evidence", "reason"]
+    rule = ["lofo_passed", "lofo_refits", "breaks_without", "p_corrected", "evidence", "evidence_plain"]
+    rule += ["evidence_corrected", "reason"]
     incremental = variant["main"][["n_models", "df_resid", "r2_base", "r2_ext", *numbers]].join(
         study.evidence.set_index("pairing")[rule]
     )
@@ -290,6 +300,7 @@ def other_frames(study: Study) -> dict[str, pd.DataFrame]:
     """Further tables, CSV only: file name without suffix to frame."""
     return {
         "leave_one_model_out": study.refits.loc[study.refits["kind"] == "model"].drop(columns="kind"),
+        "corrected_leave_one_family_out": study.corrected_refits,
         "influence": study.influence,
         "variance_inflation": study.vif,
         "figure1_locality": study.locality,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,19 @@ def inputs(function: Any) -> Any:
     show_default=True,
     help="What is drawn with replacement.",
 )
+@click.option(
+    "--reliability",
+    "reliability",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Reliability of a benchmark, benchmark@language or control; may be given several times.",
+)
+@click.option(
+    "--assumed-reliability",
+    default=0.9,
+    show_default=True,
+    help="Least reliability of a control of which none is known; the class must be the same there and at 1.",
+)
 @click.option("--alpha", default=0.05, show_default=True, help="Level of the F test and of the refits.")
 @click.option("--repeats", default=200, show_default=True, help="Balanced halves drawn in Block A.")
 @click.option("--min-items", default=50, show_default=True, help="Block A: fewest items to interpret.")
@@ -71,6 +85,7 @@ def run(
     output: Path | None,
     overwrite: bool,
     as_json: bool,
+    reliability: tuple[str, ...],
     **settings: Any,
 ) -> None:
     """Run the study that PAIRINGS (a TOML file) describes; docs/how-to/validity.md has the format.
@@ -82,7 +97,8 @@ def run(
     from maskedadv.validity import Settings, study
     from maskedadv.validity.inputs import prepare
 
-    prepared = prepare(pairings, table, models, Settings(**settings))
+    stated = _stated(reliability)
+    prepared = prepare(pairings, table, models, Settings(reliability=stated, **settings))
     if output is not None:
         check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
     _notes(prepared.notes)
@@ -119,10 +135,30 @@ def check(pairings: Path, table: str | None, models: str | None, scores: str, as
     ]
     click.echo(format_table(header, cells, left=(0, 1)))
     for row in rows:
-        for line in (*row["limits"], *(f"{model} is left out: {why}" for model, why in row["dropped"][:5])):
+        for line in (
+            *row["reliability"],
+            *row["limits"],
+            *(f"{model} is left out: {why}" for model, why in row["dropped"][:5]),
+        ):
             click.echo(_wrap(f"{row['pairing']}: {line}."))
         if len(row["dropped"]) > 5:
             click.echo(_wrap(f"{row['pairing']}: {len(row['dropped']) - 5} more models are left out."))
+
+
+def _stated(texts: tuple[str, ...]) -> dict[str, float]:
+    """NAME=VALUE as pairs; names may hold `=`, values may not."""
+    from maskedadv.errors import BadSetting
+
+    stated: dict[str, float] = {}
+    for text in texts:
+        name, given, value = text.rpartition("=")
+        try:
+            stated[name.strip()] = float(value)
+        except ValueError:
+            given = ""
+        if not given or not name.strip():
+            raise BadSetting(f"--reliability takes NAME=VALUE, such as proficiency=0.97, not {text!r}.")
+    return stated
 
 
 def _notes(notes: tuple[str, ...]) -> None:
@@ -168,9 +204,41 @@ def _summary(study: Study) -> str:
         "LOFO",
         "evidence",
     )
-    lines = [format_table(header, rows, left=(0, 8))]
+    lines = [format_table(header, rows, left=(0, 8)), _errors(study)]
     lines += [
         _wrap(f"{name}: {verdict(study, pairing)}")
         for name, pairing in ((pairing.name, pairing) for pairing in study.pairings)
     ]
     return "\n\n".join(lines)
+
+
+def _errors(study: Study) -> str:
+    """Reliabilities, and what is left with measurement error taken out: one line a pairing."""
+    from maskedadv.validity.verdict import p_text
+    from maskedadv.words.terminal import records
+
+    own = study.reliability.loc[study.reliability["variant"] == "main"]
+    rows = []
+    for fit in records(study.corrected.loc[study.corrected["variant"] == "main"]):
+        part = own.loc[own["pairing"] == fit["pairing"]]
+        first = part.drop_duplicates("role").set_index("role")["reliability"]
+        controls = part.loc[(part["role"] == "control") & (part["basis"] != "exact")]
+        least = controls["reliability"].min(skipna=False) if len(controls) else 1.0
+        rows.append(
+            (
+                fit["pairing"],
+                *(number(first.get(role, math.nan), 3) for role in ("native", "proxy")),
+                number(least, 3),
+                number(fit["beta"]),
+                "-" if math.isnan(fit["lower"]) else f"[{number(fit['lower'])}, {number(fit['upper'])}]",
+                p_text(fit["p"]).replace("NA", "-"),
+                number(part["tips_at"].max(), 3),
+            )
+        )
+    interval = f"{level_text(study.settings.level)} CI"
+    header = ("pairing", "native", "proxy", "control", "beta", interval, "p", "null at")
+    title = (
+        "Reliability of native, proxy and least reliable control; results with measurement error taken out; "
+        "the control's reliability at which the association is lost (- where not known, or never):"
+    )
+    return f"{_wrap(title)}\n{textwrap.indent(format_table(header, rows, left=(0,)), '  ')}"

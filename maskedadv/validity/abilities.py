@@ -12,6 +12,7 @@ import xarray as xr
 from maskedadv.errors import NotAResult
 from maskedadv.files.digests import read_checked, stated_digest
 from maskedadv.validity.pairings import AbilitySource
+from maskedadv.validity.reliability import STANDARD_ERRORS
 from maskedadv.validity.scores import Scores, concat_scores, empty_scores
 from maskedadv.words.lists import first_few
 
@@ -78,7 +79,9 @@ def _benchmark(benchmark: str, frame: pd.DataFrame) -> Scores:
     frame = frame.loc[np.isfinite(frame["score"]) & np.isfinite(frame["sd"])]
     sized = frame.loc[frame["n_items"] > 0].groupby(["benchmark", "language", "group"])["n_items"].max()
     return Scores(
-        table=frame[["model", "benchmark", "language", "group", "score", "sd"]],
+        table=frame[["model", "benchmark", "language", "group", "score", "sd"]].assign(
+            error=frame["sd"] ** 2, basis=STANDARD_ERRORS
+        ),
         counts=sized.astype(int).reset_index(),
         items=empty_scores().items,
         notes=tuple(notes),

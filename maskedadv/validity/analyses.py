@@ -13,7 +13,14 @@ from maskedadv.errors import NotEstimable
 from maskedadv.validity.balance import Balanced, balanced_tau
 from maskedadv.validity.evidence import classify
 from maskedadv.validity.pairings import Pairing
-from maskedadv.validity.ranking import kendall_tau, studentised_interval, tau_draws, top_k_overlap
+from maskedadv.validity.ranking import (
+    fisher_interval,
+    interval_for,
+    kendall_tau,
+    studentised_interval,
+    tau_draws,
+    top_k_overlap,
+)
 from maskedadv.validity.regression import (
     MIN_MODELS,
     Incremental,
@@ -58,9 +65,8 @@ def ranking_rows(pairing: Pairing, scores: Scores, models: pd.DataFrame, setting
 
 
 def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: Settings, group: str) -> Row:
-    row: Row = dict.fromkeys(
-        ("n_models", "tau", "lower", "upper", "lower_t", "upper_t", "p_value", "top3", "top5"), np.nan
-    )
+    numeric = ("n_models", "tau", "lower", "upper", "lower_t", "upper_t", "lower_chosen", "upper_chosen")
+    row: Row = {**dict.fromkeys((*numeric, "p_value", "top3", "top5"), np.nan), "chosen": ""}
     try:
         sample = _with_ties(draw_sample(pairing, scores, models, group))
         row["n_models"] = len(sample.models)
@@ -83,7 +89,26 @@ def _ranking(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: S
         row["lower_t"], row["upper_t"] = studentised.lower, studentised.upper
         if studentised.reason:
             reasons.append(f"no studentised interval: {studentised.reason}")
-    return {**row, "reason": "; ".join(reasons)}
+    return {**row, **_chosen_interval(row, sample, settings), "reason": "; ".join(reasons)}
+
+
+def _chosen_interval(row: Row, sample: Sample, settings: Settings) -> Row:
+    """The interval of tau to go by, and what it is, by the size of the study and the kind of its scores."""
+    kept = {"lower_chosen": row["lower"], "upper_chosen": row["upper"]}
+    if np.isnan(row["lower"]):
+        return {**kept, "chosen": ""}
+    if _uncertain(sample):
+        return {**kept, "chosen": "bias-corrected"}
+    if settings.resample == "families":
+        return {**kept, "chosen": "percentile"}
+    name = interval_for(len(sample.models))
+    if name == "Fisher z":
+        found = fisher_interval(sample.native, sample.proxy, settings.level)
+    else:
+        found = Interval(row["lower_t"], row["upper_t"])
+    if name == "percentile" or np.isnan(found.lower):
+        return {**kept, "chosen": "percentile"}
+    return {"lower_chosen": found.lower, "upper_chosen": found.upper, "chosen": name}
 
 
 def _uncertain(sample: Sample) -> bool:

@@ -1,8 +1,13 @@
-"""The evidence class of a pairing: robust, marginal or null, by one stated rule."""
+"""The evidence class of a pairing: robust, marginal or null, by one stated rule.
+
+The rule is applied to the plain numbers and to those corrected for measurement error; the weaker counts.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import product
 from typing import Literal
 
 EvidenceClass = Literal["robust", "marginal", "null", "undetermined"]
@@ -45,3 +50,19 @@ def classify(
     if refits == 0 or unknown or math.isnan(beta_lower):
         return "undetermined"
     return "robust"
+
+
+_ORDER: tuple[EvidenceClass, ...] = ("null", "marginal", "robust")
+
+
+def conclude(found: Sequence[tuple[EvidenceClass, float]]) -> EvidenceClass:
+    """The weakest of several classes, each with the p that it rests on.
+
+    "undetermined" may be any class, or marginal or robust where its p is there (then p is below alpha);
+    the conclusion is undetermined only if what it may be makes a difference.
+    """
+    possible = [
+        (name,) if name != "undetermined" else _ORDER if math.isnan(p) else _ORDER[1:] for name, p in found
+    ]
+    outcomes = {min(classes, key=_ORDER.index) for classes in product(*possible)}
+    return outcomes.pop() if len(outcomes) == 1 else "undetermined"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from maskedadv.errors import BadPairing, NotEstimable
 from maskedadv.models_table import read_models
 from maskedadv.validity.abilities import ability_scores, load_cubes
 from maskedadv.validity.analyses import VARIANTS, variant_sample
+from maskedadv.validity.measure import check_stated, measure
 from maskedadv.validity.pairings import Pairing, PairingFile, read_pairings
 from maskedadv.validity.regression import design
-from maskedadv.validity.sampling import check_common_models, check_pairing
+from maskedadv.validity.reliability import Measured
+from maskedadv.validity.sampling import Sample, check_common_models, check_pairing
 from maskedadv.validity.scores import Scores, empty_scores, join_scores, read_scores
 from maskedadv.validity.settings import Settings
 
@@ -93,10 +95,12 @@ def prepare(
         by_locale = {
             code: join_scores(table, ability_scores(plan.abilities, cubes, code)) for code in languages
         }
+    settings = replace(settings, reliability=dict(plan.reliability) | dict(settings.reliability))
     inputs = Inputs(plan.pairings, by_locale, read_models(model_source, ["family"]), settings)
     for pairing in inputs.pairings:
         check_common_models(by_locale[pairing.language], inputs.models)
         check_pairing(pairing, by_locale[pairing.language], inputs.models)
+    check_stated(settings, inputs.pairings, inputs.models)
     return inputs
 
 
@@ -122,12 +126,14 @@ def overview(inputs: Inputs) -> list[dict[str, Any]]:
     -------
     list of dict
         pairing, language, n_models (with scores and controls), dropped ((model, reason) pairs), native
-        and proxy (numbers of CA and CS items as text), limits (what cannot be done, in words).
+        and proxy (numbers of CA and CS items as text), reliability (of every score, in words), limits (what
+        cannot be done, in words).
     """
     rows = []
     for pairing in inputs.pairings:
         scores = inputs.scores[pairing.language]
         limits: list[str] = []
+        reliability: list[str] = []
         n_models = 0
         dropped: tuple[tuple[str, str], ...] = ()
         for variant in VARIANTS:
@@ -136,6 +142,7 @@ def overview(inputs: Inputs) -> list[dict[str, Any]]:
                 design(sample.controls, sample.proxy, sample.control_names)
                 if variant == "main":
                     n_models, dropped = len(sample.models), sample.dropped
+                    reliability = _reliability(pairing, scores, inputs, sample)
             except NotEstimable as error:
                 limits.append(f"no {variant} regression, {error}")
         items = scores.items
@@ -151,10 +158,28 @@ def overview(inputs: Inputs) -> list[dict[str, Any]]:
                 "dropped": dropped,
                 "native": _item_counts(scores, pairing.native, pairing.language),
                 "proxy": _item_counts(scores, pairing.proxy, pairing.language),
+                "reliability": reliability,
                 "limits": limits,
             }
         )
     return rows
+
+
+def _reliability(pairing: Pairing, scores: Scores, inputs: Inputs, sample: Sample) -> list[str]:
+    native, controls, proxy = measure(pairing, scores, inputs.models, sample, "ALL", inputs.settings)
+    lines = []
+    for measured in (native, proxy, *controls):
+        if measured.known:
+            lines.append(f"reliability of {measured.name} {measured.reliability:.3f}, {measured.basis}")
+        else:
+            lines.append(f"reliability of {measured.name} not known; {_mend(measured)}")
+    return lines
+
+
+def _mend(measured: Measured) -> str:
+    if measured.role == "control" and "@" not in measured.name:
+        return f"give it in the model table, as {measured.name}_items, _se or _reliability, or state it"
+    return "give n_items in the score table, or state it"
 
 
 def _item_counts(scores: Scores, benchmark: str, language: str) -> str:

@@ -10,7 +10,7 @@ from maskedadv.errors import BadPairing
 from maskedadv.files.toml import read_toml
 
 DEFAULT_CONTROLS = ("log(parameters)", "proficiency")
-_TOP = {"scores", "models", "pairing", "abilities"}
+_TOP = {"scores", "models", "pairing", "abilities", "reliability"}
 _PAIRING = {"name", "language", "native", "proxy", "controls", "extra_controls", "open_ended", "cs_share"}
 _ABILITY = {"results", "subset"}
 
@@ -48,6 +48,7 @@ class PairingFile:
     scores: Path | None = None
     models: Path | None = None
     abilities: tuple[tuple[str, AbilitySource], ...] = ()
+    reliability: tuple[tuple[str, float], ...] = ()
 
 
 def read_pairings(path: str | Path) -> PairingFile:
@@ -75,6 +76,7 @@ def read_pairings(path: str | Path) -> PairingFile:
         scores=_path(content, "scores", path),
         models=_path(content, "models", path),
         abilities=_abilities(content.get("abilities", {}), path),
+        reliability=_reliability(content.get("reliability", {}), path),
     )
 
 
@@ -149,3 +151,14 @@ def _abilities(table: Any, path: Path) -> tuple[tuple[str, AbilitySource], ...]:
             raise BadPairing(f"{where}: subset must be CA or CS (or be left out for both), not {subset!r}.")
         sources.append((benchmark, AbilitySource(path.parent / results, subset)))
     return tuple(sources)
+
+
+def _reliability(table: Any, path: Path) -> tuple[tuple[str, float], ...]:
+    if not isinstance(table, dict):
+        raise BadPairing(f"{path}: reliability is a table, [reliability] with lines like proficiency = 0.97.")
+    for name, value in table.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise BadPairing(
+                f"{path}, [reliability]: {name} must be a number above 0 and up to 1, not {value!r}."
+            )
+    return tuple((name, float(value)) for name, value in table.items())

@@ -10,6 +10,8 @@ from maskedadv.errors import NotEstimable
 from maskedadv.validity.resample import Interval, in_chunks
 
 Floats = NDArray[np.float64]
+FISHER_FROM, STUDENTISED_FROM = 16, 30
+"""Models from which these intervals of tau are gone by; with fewer, percentiles of the resamples."""
 
 
 def kendall_tau(
@@ -87,6 +89,37 @@ def studentised_interval(weights: Floats, x: Floats, y: Floats, level: float) ->
     pivots = (np.arctanh(draws) - z) / (np.sqrt(variances) / (1 - draws**2))
     low, high = np.quantile(pivots, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(np.tanh(z - high * z_error)), float(np.tanh(z - low * z_error)))
+
+
+def interval_for(n_models: int) -> str:
+    """Which interval of tau to go by: of those that keep their level at this size, the narrowest.
+
+    docs/how-to/validity.md has the coverage and the width of each.
+    """
+    if n_models < FISHER_FROM:
+        return "percentile"
+    return "Fisher z" if n_models < STUDENTISED_FROM else "studentised"
+
+
+def fisher_interval(x: Floats, y: Floats, level: float) -> Interval:
+    """Interval of tau_b on Fisher's z scale, from its infinitesimal-jackknife standard error and t(n - 2).
+
+    For studies too small to resample a standard error, where the studentised interval is too narrow
+    (docs/how-to/validity.md has the coverage of all).
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, sec. 21; Fieller, Hartley & Pearson
+    (1957), doi:10.2307/2332878, for the scale.
+    """
+    tau, variance = _weighted_tau(np.ones((1, len(x))), x, y)
+    estimate, error = float(tau[0]), float(np.sqrt(variance[0]))
+    if not abs(estimate) < 1 - 1e-12:  # NaN as well as +-1
+        return Interval(np.nan, np.nan, "not defined where tau is 1 or -1")
+    if not error > 0:
+        return Interval(np.nan, np.nan, "the ranks leave no variance")
+    half = stats.t.ppf((1 + level) / 2, len(x) - 2) * error / (1 - estimate**2)
+    return Interval(float(np.tanh(np.arctanh(estimate) - half)), float(np.tanh(np.arctanh(estimate) + half)))
 
 
 def _weighted_tau(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -16,6 +16,7 @@ from maskedadv import __version__
 from maskedadv.errors import NotEstimable
 from maskedadv.files.text_tables import plain_records
 from maskedadv.validity import analyses
+from maskedadv.validity.corrected import corrected_rows, joint_evidence
 from maskedadv.validity.inputs import Inputs, prepare
 from maskedadv.validity.locality import trend
 from maskedadv.validity.pairings import Pairing, PairingFile
@@ -43,7 +44,13 @@ class Study:
     vif, influence
         Diagnostics of the main regressions.
     evidence
-        pairing: robust, marginal, null or undetermined.
+        pairing: robust, marginal, null or undetermined; by plain numbers, by corrected ones, by both.
+    corrected
+        pairing, variant: the regressions with measurement error taken out.
+    reliability
+        pairing, variant, role, score: how precisely each is known, and where that would matter.
+    corrected_refits
+        pairing, left_out: corrected refits without a family.
     locality, trends
         Partial r and dR2 against the share of CS items, and the descriptive lines.
     dropped
@@ -59,6 +66,9 @@ class Study:
     vif: pd.DataFrame
     influence: pd.DataFrame
     evidence: pd.DataFrame
+    corrected: pd.DataFrame
+    reliability: pd.DataFrame
+    corrected_refits: pd.DataFrame
     locality: pd.DataFrame
     trends: pd.DataFrame
     dropped: pd.DataFrame
@@ -113,6 +123,9 @@ def study(
             "vif",
             "influence",
             "evidence",
+            "corrected",
+            "reliability",
+            "corrected_refits",
             "locality",
             "dropped",
         )
@@ -129,7 +142,14 @@ def study(
         tables["refits"] += refits
         tables["vif"] += vif
         tables["influence"] += influence
-        tables["evidence"].append(analyses.evidence_row(rows[0], refits, settings.alpha))
+        plain = analyses.evidence_row(rows[0], refits, settings.alpha)
+        joint = joint_evidence(pairing, found, models_table, settings, plain["evidence"], plain["p_f"])
+        reason = "; ".join(filter(None, [plain["reason"], joint["hangs_on"]]))
+        tables["evidence"].append(plain | joint | {"reason": reason})
+        estimates, reliabilities, corrected_refits = corrected_rows(pairing, found, models_table, settings)
+        tables["corrected"] += estimates
+        tables["reliability"] += reliabilities
+        tables["corrected_refits"] += corrected_refits
         tables["locality"].append(analyses.locality_row(pairing, found, rows[0]))
         tables["dropped"] += _dropped(pairing, found, models_table)
         benchmarks |= dict.fromkeys([(pairing.native, pairing.language), (pairing.proxy, pairing.language)])
@@ -151,6 +171,8 @@ def study(
 
 
 _COLUMNS = {
+    "reliability": ["pairing", "variant", "role", "score", "reliability", "basis", "tips_at", "note"],
+    "corrected_refits": ["pairing", "left_out", "n_models", "beta", "p", "passes", "reason"],
     "refits": ["pairing", "kind", "left_out", "n_models", "beta", "p", "passes", "reason"],
     "vif": ["pairing", "term", "vif"],
     "influence": ["pairing", "model", "leverage", "studentised", "cooks_d", "dfbeta_proxy", "flagged"],

@@ -144,11 +144,10 @@ def _control(control: str, pairing: Pairing, scores: Scores, models: pd.DataFram
     name; `COLUMN` is COLUMN_language if there is one, else COLUMN; `BENCHMARK@LANGUAGE` is a score on all
     items.
     """
-    logarithm = None if control in models.columns else _LOG.fullmatch(control)
-    name = logarithm.group(1) if logarithm else control
-    column = next((n for n in (f"{name}_{pairing.language}", name) if n in models.columns), None)
-    if column is None or column == "family":
+    column = control_column(control, pairing.language, models)
+    if column is None:
         return _score_control(control, pairing, scores, models)
+    logarithm = is_logarithm(control, models)
     rows = models.reset_index(drop=True)
     known = "a number, or empty where not known"
     values = rows[column].to_numpy(float) if column in SIZES else numbers(rows, column, WHAT, known)
@@ -159,6 +158,18 @@ def _control(control: str, pairing: Pairing, scores: Scores, models: pd.DataFram
             raise BadValue(f"{WHAT}, column {column!r}: {len(bad)} values have no logarithm ({where}).")
         values = np.log(values)
     return pd.Series(values, index=models.index)
+
+
+def control_column(control: str, language: str, models: pd.DataFrame) -> str | None:
+    """The column of the model table that a control is from, or None: it is a score, or unknown."""
+    name = control[4:-1] if is_logarithm(control, models) else control
+    column = next((n for n in (f"{name}_{language}", name) if n in models.columns), None)
+    return None if column == "family" else column
+
+
+def is_logarithm(control: str, models: pd.DataFrame) -> bool:
+    """Whether a control is `log(COLUMN)` and no column has that very name."""
+    return control not in models.columns and _LOG.fullmatch(control) is not None
 
 
 def _score_control(control: str, pairing: Pairing, scores: Scores, models: pd.DataFrame) -> pd.Series:

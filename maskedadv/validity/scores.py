@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 
 from maskedadv.errors import BadValue, EmptyTable, ItemInBothSubsets, MissingColumn, MissingId, UnknownSubset
 from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.validity.reliability import ANSWERS, ITEMS, UNKNOWN, binomial_error, item_error
 from maskedadv.words.lists import first_few
 
 GROUPS = ("ALL", "CA", "CS")
@@ -18,6 +20,7 @@ GROUPS = ("ALL", "CA", "CS")
 
 _WHAT = "the score table"
 _KEY = ["benchmark", "language", "group"]
+_SCORE = ["score", "sd", "error", "basis"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,9 @@ class Scores:
     Attributes
     ----------
     table
-        Columns model, benchmark, language, group (ALL, CA, CS), score, sd. `sd` is the standard error
-        of an ability, 0 for accuracies.
+        Columns model, benchmark, language, group (ALL, CA, CS), score, sd, error, basis. `sd` is the
+        standard error of an ability, 0 for accuracies: what a resample perturbs. `error` is the error
+        variance of the score, NaN where not known, and `basis` where that is from (see `reliability`).
     counts
         Columns benchmark, language, group, n_items; no row where the number of items is not known.
     items
@@ -43,13 +47,15 @@ class Scores:
     notes: tuple[str, ...] = ()
 
     def of(self, benchmark: str, language: str, group: str) -> pd.DataFrame:
-        """Scores and sd of one benchmark, indexed by model; empty where there are none."""
-        chosen = (
-            (self.table["benchmark"] == benchmark)
-            & (self.table["language"] == language)
-            & (self.table["group"] == group)
-        )
-        return self.table.loc[chosen].set_index("model")[["score", "sd"]].sort_index()
+        """score, sd, error and basis of one benchmark, indexed by model; empty where there are none."""
+        found = self._by_key.get((benchmark, language, group))
+        return self.table.iloc[:0].set_index("model")[_SCORE] if found is None else found
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, ...], pd.DataFrame]:
+        """Scores by benchmark, language and group; a study asks for each many times."""
+        parts = self.table.groupby(_KEY, sort=False)
+        return {tuple(key): part.set_index("model")[_SCORE].sort_index() for key, part in parts}
 
     def n_items(self, benchmark: str, language: str, group: str) -> int | None:
         """Number of items behind a score, or None where it is not known."""
@@ -117,8 +123,15 @@ def join_scores(first: Scores, second: Scores) -> Scores:
 def empty_scores() -> Scores:
     """No scores at all."""
     text = pd.Series(dtype="str")
+    none = pd.Series(dtype=np.float64)
     return Scores(
-        table=pd.DataFrame({"model": text, **dict.fromkeys(_KEY, text), "score": [], "sd": []}),
+        table=pd.DataFrame(
+            {
+                **dict.fromkeys(["model", *_KEY], text),
+                **dict.fromkeys(["score", "sd", "error"], none),
+                "basis": text,
+            }
+        ),
         counts=pd.DataFrame({**dict.fromkeys(_KEY, text), "n_items": []}),
         items=pd.DataFrame(
             {**dict.fromkeys(["model", "benchmark", "language", "item", "subset"], text), "correct": []}
@@ -184,7 +197,10 @@ def _score_items(items: pd.DataFrame) -> Scores:
     labelled = observed.loc[observed["subset"] != ""].assign(group=lambda f: f["subset"])
     rows = pd.concat([observed.assign(group="ALL"), labelled], ignore_index=True)
     grouped = rows.groupby(["model", *_KEY], sort=True)["correct"]
-    table = grouped.mean().rename("score").reset_index().assign(sd=0.0)
+    table = grouped.agg(score="mean", n="size").reset_index().assign(sd=0.0)
+    table["error"] = binomial_error(table["score"].to_numpy(), table.pop("n").to_numpy())
+    table["basis"] = np.where(table["error"].notna(), ITEMS, UNKNOWN)
+    table = _with_item_errors(table, rows)
     counts = rows.groupby(_KEY)["item"].nunique().rename("n_items").reset_index()
     answered = grouped.size().rename("answered").reset_index().merge(counts, on=_KEY)
     holes = answered.loc[(answered["group"] == "ALL") & (answered["answered"] < answered["n_items"])]
@@ -197,6 +213,20 @@ def _score_items(items: pd.DataFrame) -> Scores:
             f"different items ({shown})."
         )
     return Scores(table, counts, observed, tuple(notes))
+
+
+def _with_item_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors from the answers themselves where all models answered the same items."""
+    table = table.set_index(["model", *_KEY])
+    for key, part in rows.groupby(_KEY, sort=True):
+        models, items = part["model"].nunique(), part["item"].nunique()
+        if models < 2 or items < 2 or len(part) != models * items:
+            continue
+        wide = part.pivot(index="model", columns="item", values="correct")  # noqa: PD010
+        index = pd.MultiIndex.from_tuples([(model, *key) for model in wide.index], names=table.index.names)
+        table.loc[index, "error"] = item_error(wide.to_numpy(dtype=np.float64))
+        table.loc[index, "basis"] = ANSWERS
+    return table.reset_index()
 
 
 def _read_aggregates(frame: pd.DataFrame) -> Scores:
@@ -212,6 +242,8 @@ def _read_aggregates(frame: pd.DataFrame) -> Scores:
     sized = frame.loc[frame["n_items"].notna()]
     counts = sized.groupby(_KEY)["n_items"].max().astype(int).reset_index()
     table = frame[["model", *_KEY, "score"]].assign(sd=0.0)
+    table["error"] = binomial_error(frame["score"].to_numpy(float), frame["n_items"].to_numpy(float))
+    table["basis"] = np.where(table["error"].notna(), ITEMS, UNKNOWN)
     return replace(empty_scores(), table=table, counts=counts)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from maskedadv.validity.pairings import Pairing
 from maskedadv.validity.runner import Study
 from maskedadv.words import numbers
-from maskedadv.words.lists import and_more
+from maskedadv.words.lists import and_more, first_few
 
 _STRENGTH = {"robust": "Robust", "marginal": "Marginal", "null": "No"}
 
@@ -90,15 +90,52 @@ def _regression(study: Study, main: dict[str, Any], evidence: dict[str, Any]) ->
         sentences.append(f"{text}; it breaks without {and_more(broken)}." if broken else f"{text}.")
     if evidence["stability"]:
         sentences.append(f"Stability over families is not fully known: {evidence['stability']}.")
+    return sentences + _errors(study, main["pairing"], evidence)
+
+
+def _errors(study: Study, pairing: str, evidence: dict[str, Any]) -> list[str]:
+    """What measurement error does to the result, and what is not known of it."""
+    fit = _row(study.corrected, pairing=pairing, variant="main")
+    own = study.reliability.loc[
+        (study.reliability["pairing"] == pairing) & (study.reliability["variant"] == "main")
+    ]
+    known = own.loc[own["reliability"].notna() & (own["basis"] != "exact")]
+    unknown = own.loc[own["basis"] == "not known"]
+    sentences = []
+    if len(known) and np.isfinite(fit["p"]):
+        listed = ", ".join(f"{r.score} {number(r.reliability)}" for r in known.itertuples())
+        text = f"With measurement error taken out (reliabilities: {listed}) p is {p_text(fit['p'])}"
+        if np.isfinite(fit["beta"]):
+            limits = f"[{_limit(fit['lower'])}, {_limit(fit['upper'])}]"
+            text += f", and the coefficient {number(fit['beta'])} {limits}"
+        sentences.append(f"{text}.")
+    elif not np.isfinite(fit["p"]):
+        sentences.append(f"Measurement error cannot be taken out: {fit['reason']}.")
+    tips = own.loc[own["tips_at"].notna()]
+    sentences += [
+        f"The association would be lost were the reliability of {r.score} {number(r.tips_at)} or less."
+        for r in tips.itertuples()
+    ]
+    if len(unknown):
+        names = first_few(unknown["score"])
+        sentences.append(f"The reliability of {names} is not known and not corrected for.")
+    if evidence["hangs_on"]:
+        sentences.append(f"The class hangs on it: {evidence['hangs_on']}.")
     return sentences
+
+
+def _limit(value: float) -> str:
+    """One limit, which may be infinite."""
+    return number(value) if np.isfinite(value) else "no limit"
 
 
 def _rank_sentence(ranking: dict[str, Any]) -> str:
     if not np.isfinite(ranking["tau"]):
         return f"Rankings cannot be compared: {ranking['reason']}."
     text = f"The two rank the models with Kendall tau {number(ranking['tau'], 2)}"
-    if np.isfinite(ranking["lower"]):
-        text += f" {interval_text(ranking['lower'], ranking['upper'], 2)}"
+    if np.isfinite(ranking["lower_chosen"]):
+        limits = interval_text(ranking["lower_chosen"], ranking["upper_chosen"], 2)
+        text += f" {limits} ({ranking['chosen']} interval)"
     if np.isfinite(ranking["top5"]):
         text += f" and share {ranking['top5']:.3g} of their top 5"
     return text + "."

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from maskedadv.validity.evidence import classify
+from maskedadv.validity.evidence import classify, conclude
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,20 @@ def test_refits_that_cannot_be_estimated_neither_pass_nor_fail() -> None:
 def test_alpha_can_be_set() -> None:
     assert classify(0.027, 0.006, 17, 17, alpha=0.01) == "null"
     assert classify(0.08, 0.006, 17, 17, alpha=0.1) == "robust"
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ([("robust", 0.01), ("robust", 0.02)], "robust"),
+        ([("robust", 0.01), ("marginal", 0.02)], "marginal"),
+        ([("robust", 0.01), ("null", 0.2)], "null"),
+        ([("null", 0.3), ("undetermined", math.nan)], "null"),
+        ([("robust", 0.01), ("undetermined", 0.01)], "undetermined"),  # marginal or robust
+        ([("marginal", 0.01), ("undetermined", 0.01)], "marginal"),  # whichever it is
+        ([("marginal", 0.01), ("undetermined", math.nan)], "undetermined"),  # it may be null
+    ],
+)
+def test_the_weaker_of_two_counts(found: list, expected: str) -> None:
+    assert conclude(found) == expected
+    assert conclude(found[::-1]) == expected
