@@ -4,6 +4,7 @@ from .facts import locale_facts, model_facts
 from .groups import adapted_versus_general, by_family, by_kind, by_size, home_versus_others, size_slopes
 from .means import locale_means, model_means, overall_means, variant_means
 from .resources import by_resource_level, resource_trend
+from .wrong_options import equal_wrong_options
 
 __all__ = [
     "Joint",
@@ -14,6 +15,7 @@ __all__ = [
     "by_kind",
     "by_resource_level",
     "by_size",
+    "equal_wrong_options",
     "home_versus_others",
     "locale_facts",
     "locale_means",
