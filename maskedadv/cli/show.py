@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MEAN = "(mean)"
 _ABREAST = 4
 """Variants that stand side by side in 80 columns."""
+_SHORT = {ALL_LOCALES: "(all)", NEW_LOCALE: "(new)"}
+"""What leaves names of models their room in 80 columns."""
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
 
 
@@ -36,7 +38,7 @@ def gap_table(frame: pd.DataFrame) -> str:
             mark = f" [{notes.index(r['note']) + 1}]"
         rows.append(
             [
-                r["locale"],
+                _SHORT.get(r["locale"], r["locale"]),
                 f"(mean of {r['note']})" if r["model"] == MEAN else r["model"],
                 r["gap"].removesuffix("_gap") + mark,
                 number(r["estimate"]),
@@ -90,7 +92,10 @@ def population_text(frame: pd.DataFrame, means: pd.DataFrame) -> str:
     if (means["model"] == BY_FAMILY).any():
         text += f" {BY_FAMILY} is the latter with an interval that lets families vary, too."
     if NEW_LOCALE in set(frame["locale"]):
-        text += f" {ALL_LOCALES} takes the locales for a sample, too; {NEW_LOCALE} is their mean gap in one."
+        text += (
+            f" {_SHORT[ALL_LOCALES]} takes the locales for a sample, too; {_SHORT[NEW_LOCALE]} is the mean "
+            "gap in a locale that is not among these."
+        )
     return wrap(text)
 
 
