@@ -17,6 +17,7 @@ from . import (
     validity,
 )
 from .assumptions.differential import Dif, dif
+from .assumptions.model_fit import FitCheck, fit_check
 from .cross_validation.comparing import compare
 from .cross_validation.comparison import Comparison
 from .design.check import Check, check
@@ -34,6 +35,7 @@ __all__ = [
     "Comparison",
     "Dif",
     "Fit",
+    "FitCheck",
     "Priors",
     "Responses",
     "Settings",
@@ -51,6 +53,7 @@ __all__ = [
     "engines",
     "errors",
     "fit",
+    "fit_check",
     "load",
     "power",
     "published_accuracies",

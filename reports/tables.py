@@ -15,7 +15,7 @@ from maskedadv.vocabulary import gap_titles
 from maskedadv.words.numbers import DIGITS, MINUS, PAGE, interval_text, p_value, percent, signed
 
 GAP_NAMES = gap_titles()
-_P_VALUES = {"p", "p_robust", "q", "spearman_p", "p_f", "p_value"}
+_P_VALUES = {"p", "p_robust", "q", "infit_p", "outfit_p", "spearman_p", "p_f", "p_value"}
 _SHARES = ("share_", "accuracy")
 _HIDDEN = {"note"}
 

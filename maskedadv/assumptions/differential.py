@@ -166,8 +166,9 @@ def dif(
             found, [k for k in languages if k != design.pivot], design.pivot, table["item"]
         )
         notes = told + notes
-        other = {(r.locale, r.item) for r in texts[texts["key_differs"]].itertuples()}
-        table["key_differs"] = [pair in other for pair in zip(table["locale"], table["item"], strict=True)]
+        differs = texts[texts["key_differs"]]
+        pairs = set(zip(differs["locale"], differs["item"], strict=True))
+        table["key_differs"] = [pair in pairs for pair in zip(table["locale"], table["item"], strict=True)]
     table["removed"] = table["flagged"] | table["key_differs"]
     table = _sort(table, languages)
     gaps = pd.DataFrame()

@@ -31,11 +31,25 @@ COLUMNS = (
 class ItemText(Protocol):
     """What is read of an item in one language; `maskedadv.scoring.items` has such."""
 
-    item: str
-    language: str
-    question: str
-    options: tuple[str, ...]
-    answer: int | None
+    @property
+    def item(self) -> str:
+        """Its id, the same in every language."""
+
+    @property
+    def language(self) -> str:
+        """Its language."""
+
+    @property
+    def question(self) -> str:
+        """The question."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options."""
+
+    @property
+    def answer(self) -> int | None:
+        """Position of the right option, counted from 0."""
 
 
 def pair_texts(

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("maskedadv.cli.compare:command", "Which model of the answers predicts answers held out."),
     "gaps": ("maskedadv.cli.gaps:command", "The gaps of a result, with their mean over models."),
     "dif": ("maskedadv.cli.dif:command", "Is an item equally difficult in both languages."),
+    "fit-check": ("maskedadv.cli.fit_check:command", "Does the Rasch model fit."),
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
     "power": ("maskedadv.cli.power:command", "How many items and models does a study need?"),
     "simulate": ("maskedadv.cli.simulate:command", "A response table with a known truth."),

@@ -43,6 +43,12 @@ from maskedadv.words.terminal import to_json
     type=click.Path(path_type=Path),
     help="Output folder of maskedadv dif on the same table: a section on items.",
 )
+@click.option(
+    "--fit-check",
+    "fit_check_folder",
+    type=click.Path(path_type=Path),
+    help="Output folder of maskedadv fit-check on the same table: a section on the fit of the model.",
+)
 @click.option("--title", help="Heading of the page.")
 @click.option("--note", "notes", multiple=True, help="A sentence that readers must know; may be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
@@ -55,6 +61,7 @@ def command(
     formats: str,
     headline: str | None,
     dif_folder: Path | None,
+    fit_check_folder: Path | None,
     title: str | None,
     notes: tuple[str, ...],
     overwrite: bool,
@@ -68,11 +75,15 @@ def command(
     from maskedadv.reports.write import write_report
     from maskedadv.result.save import load
 
-    checks = {}
+    checks: dict[str, object] = {}
     if dif_folder is not None:
         from maskedadv.assumptions import load_dif
 
         checks["dif"] = load_dif(dif_folder)
+    if fit_check_folder is not None:
+        from maskedadv.assumptions import load_fit_check
+
+        checks["fit-check"] = load_fit_check(fit_check_folder)
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
     result = load(results)
     if headline is not None:

@@ -179,7 +179,7 @@ class Conditional:
 
 
 def solve(
-    totals: Totals, column_total: Array, start: Array, *, tolerance: float = 1e-10
+    totals: Totals, column_total: Array, start: Array, *, tolerance: float = 1e-10, max_steps: int = 500
 ) -> tuple[Array, float, float]:
     """Abilities (K,) that sum to zero, log likelihood and largest score; all columns must be determined.
 
@@ -193,7 +193,7 @@ def solve(
     value = float(column_total @ ability) - normal
     matrix = profile_information(totals, ability)
     gradient, previous = np.inf, np.inf
-    for _ in range(500):
+    for _ in range(max_steps):
         score = column_total - expected
         gradient = float(np.abs(score).max())
         if gradient <= scale:

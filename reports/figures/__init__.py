@@ -17,6 +17,7 @@ from maskedadv.reports.figures.checks import diagnostics, make_convergence, make
 from maskedadv.reports.figures.forests import forest, make_locale_means, make_model_means, make_models
 from maskedadv.reports.figures.heatmap import gap_heatmap, make_heatmap
 from maskedadv.reports.figures.item_differences import item_differences, make_item_differences
+from maskedadv.reports.figures.model_fit import make_model_fit, mean_squares
 from maskedadv.reports.figures.populations import make_populations
 from maskedadv.reports.figures.relatives import make_relatives, relatives_matrix
 from maskedadv.reports.figures.resources import make_resources, resource_trend
@@ -31,6 +32,7 @@ __all__ = [
     "gap_heatmap",
     "item_differences",
     "masked_advantage",
+    "mean_squares",
     "predictive_checks",
     "relatives_matrix",
     "resource_trend",
@@ -56,6 +58,7 @@ EXHIBITS: Sequence[tuple[str, Make]] = (
     ("Model size", make_sizes),
     ("Ability against accuracy", make_ability),
     ("Items and models on one scale", make_wright),
+    ("Does the Rasch model fit?", make_model_fit),
     ("Predictive checks", make_predictive),
     ("Convergence", make_convergence),
 )
