@@ -18,7 +18,6 @@ from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.estimators import estimate_blocks
 from maskedadv.result.draws import Posterior
-from maskedadv.sampling.locales import estimate_locales
 from maskedadv.settings import Settings
 
 
@@ -77,6 +76,10 @@ def _from_blocks(run: Run, name: str, *, with_floor: bool, paired: bool = False)
     design, settings = run.design, run.settings
     posteriors: Mapping[str, Posterior] = {}
     if settings.method == "nuts":
+        from maskedadv.sampling.locales import (
+            estimate_locales,  # SciPy's solvers take half a second to import
+        )
+
         folder = None if run.folder is None else run.folder / name
         estimates, posteriors = estimate_locales(
             design,

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from maskedadv.gaps.joint import NORMAL_KINDS, Array, Joint
 from maskedadv.gaps.population import FEWEST
+from maskedadv.likelihoods.tails import t_below, t_quantile
 
 Labels = NDArray[np.intp]
 
@@ -46,8 +46,8 @@ def clustered_interval(
         off = (off - off.mean(axis=0)) / np.sqrt(max(len(off) - 1, 1))
         variance = _two_way(value, off / len(value), family)
     sd = float(np.sqrt(variance))
-    reach = float(t.ppf(0.5 + level / 2, families - 1)) * sd
-    p = float(t.cdf(mean / sd, families - 1)) if sd > 0 else np.nan
+    reach = float(t_quantile(0.5 + level / 2, families - 1)) * sd
+    p = float(t_below(mean / sd, families - 1)) if sd > 0 else np.nan
     return sd, mean - reach, mean + reach, p
 
 

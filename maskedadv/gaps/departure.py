@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.errors import BadSetting
 from maskedadv.gaps.bases import Based, Run
-from maskedadv.gaps.hausman import SIGNIFICANT, Outcome, Shift, compare_all, compare_gaps, find_shift
+from maskedadv.gaps.hausman import Outcome, Shift, compare_all, compare_gaps, find_shift
+from maskedadv.gaps.headline import Departure
 from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
 from maskedadv.likelihoods import paired
 from maskedadv.maximum_likelihood.block_estimate import Fitted
@@ -21,31 +21,6 @@ Array = NDArray[np.float64]
 
 FEWEST = 2
 """With one model there is nothing that models could share."""
-
-
-@dataclass(frozen=True)
-class Departure:
-    """Does the plain gap of a locale agree with the paired one? None stands for what is not known.
-
-    Attributes
-    ----------
-    locale, gap : of what; "(all locales)" and "(all gaps)" for everything at once
-    plain, paired : mean over the models whose gaps both know (logit); None for everything
-    n_models : how many those are
-    shift, sd : common step from plain to paired, weighted by precision, and its standard error (logit)
-    statistic, df, p : of Hausman's test that it is 0
-    """
-
-    locale: str
-    gap: str
-    plain: float | None
-    paired: float | None
-    n_models: int
-    shift: float | None
-    sd: float | None
-    statistic: float | None
-    df: float | None
-    p: float | None
 
 
 @dataclass(frozen=True)
@@ -92,27 +67,6 @@ def _depart(locale: str, gap: str, weights: Array, pieces: Sequence[_Piece]) -> 
     )
     means = _known(plain), _known(paired_mean)
     return Departure(locale, gap, *means, int(both.sum()), _known(shift), _known(sd), *_numbers(outcome))
-
-
-def rejects(departures: Sequence[Departure]) -> bool:
-    """Whether plain and paired differ over everything, so that paired is the headline."""
-    p = departures[-1].p if departures else None
-    return p is not None and p < SIGNIFICANT
-
-
-def headline_of(wanted: str, departures: Sequence[Departure], variants: Sequence[str]) -> str:
-    """The variant to speak of first.
-
-    Raises
-    ------
-    BadSetting
-        Paired gaps are wanted and there are none.
-    """
-    if wanted == "paired" and "paired" not in variants:
-        raise BadSetting("this result has no paired gaps to be the headline; fit it with them.")
-    if wanted == "auto":
-        wanted = "paired" if rejects(departures) and "paired" in variants else "plain"
-    return wanted
 
 
 def _numbers(outcome: Outcome) -> tuple[float | None, float | None, float | None]:

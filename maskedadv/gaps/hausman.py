@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, f, t
+
+from maskedadv.likelihoods.tails import chi2_above, chi2_upper, f_above, t_above
 
 Array = NDArray[np.float64]
 
@@ -91,7 +92,7 @@ def compare_gaps(one: Shift, other: Shift | None = None) -> tuple[float, float, 
         return estimate, np.nan, Outcome(np.nan, np.nan, np.nan)
     df = float(variance**2 / (variances**2 / freedom).sum())
     statistic = float(estimate / np.sqrt(variance))
-    return estimate, float(np.sqrt(variance)), Outcome(statistic, df, float(2 * t.sf(abs(statistic), df)))
+    return estimate, float(np.sqrt(variance)), Outcome(statistic, df, float(2 * t_above(abs(statistic), df)))
 
 
 def compare_all(shifts: Sequence[Shift]) -> Outcome:
@@ -109,7 +110,7 @@ def compare_all(shifts: Sequence[Shift]) -> Outcome:
         statistic, df = statistic + own, df + rank
     if not df:
         return Outcome(np.nan, 0, np.nan)
-    return Outcome(statistic, df, float(chi2.sf(statistic, df)))
+    return Outcome(statistic, df, chi2_above(statistic, df))
 
 
 def _hotelling(shifts: Sequence[Shift]) -> tuple[float, int]:
@@ -132,8 +133,8 @@ def _hotelling(shifts: Sequence[Shift]) -> tuple[float, int]:
     if n <= rank:  # too few items for so many locales at once: their sum alone
         total = rows @ np.ones(rows.shape[1])
         squared, rank = float(value.sum() ** 2 / (total @ total)), 1
-    p = f.sf(squared * (n - rank + 1) / (n * rank), rank, n - rank + 1)
-    return float(chi2.isf(max(p, 1e-300), rank)), rank
+    p = f_above(squared * (n - rank + 1) / (n * rank), rank, n - rank + 1)
+    return chi2_upper(max(p, 1e-300), rank), rank
 
 
 def _codes(keys: Sequence[NDArray[np.object_]]) -> tuple[list[NDArray[np.intp]], int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.design.prepare import Design
-from maskedadv.likelihoods.relatives import Covariances, find_relatives, language_covariances
+if TYPE_CHECKING:
+    from maskedadv.design.prepare import Design
+    from maskedadv.likelihoods.relatives import Covariances
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Kinship:
 
 def find_kinship(design: Design, response: str) -> Kinship | None:
     """Residual correlations from right and wrong answers; None for other answers or a single model."""
+    from maskedadv.likelihoods.relatives import find_relatives, language_covariances  # not to read a result
+
     if response != "binary":
         return None
     parts: list[Covariances] = []

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+
+from maskedadv.likelihoods.tails import t_quantile
 
 Array = NDArray[np.float64]
 
@@ -95,7 +96,7 @@ def find_link(ca: Array, rows_ca: Array, cs: Array, rows_cs: Array) -> Link:
     carried = float(along_ca @ along_ca + along_cs @ along_cs)
     own = max(own, _jackknife(ca[use], rows_ca[:, use], cs[use], rows_cs[:, use]) - carried)
     log_sd = float(np.sqrt(carried + own))
-    reach = float(t.ppf(0.975, models - 2))
+    reach = float(t_quantile(0.975, models - 2))
     ratio = float(np.sqrt(variance_cs / variance_ca))
     return Link(
         ratio=ratio,

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2, f
+
+from maskedadv.likelihoods.tails import chi2_above, chi2_upper, f_above, f_quantile
 
 Array = NDArray[np.float64]
 
@@ -96,14 +97,14 @@ def fit_common_trait(
     df = n - 2
     shares = np.array([np.exp(2 * best) * np.trace(one), np.trace(other)])
     precision = float((shares**2 / np.array(freedom)).sum())
-    rise, p = float(chi2.ppf(0.95, 1)), float(chi2.sf(least, df))
+    rise, p = chi2_upper(0.05, 1), chi2_above(least, df)
     if precision > 0:
         whole = float(shares.sum() ** 2) / precision
         rest = whole - df
         if rest <= 1:
             return _unknown("too few items or replicates to judge a common trait of so many models")
-        rise = float(f.ppf(0.95, 1, rest)) * (whole + least) / rest
-        p = float(f.sf(least * (rest + 1) / (whole * df), df, rest + 1))
+        rise = f_quantile(0.95, 1, rest) * (whole + least) / rest
+        p = f_above(least * (rest + 1) / (whole * df), df, rest + 1)
 
     def above(log_ratio: float) -> float:
         return misfit(log_ratio) - least - rise

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from maskedadv.gaps.joint import ALL_LOCALES, NORMAL_KINDS, Array, Joint
 from maskedadv.likelihoods.random_effect_moments import find_moments
 from maskedadv.likelihoods.random_effects import fit_random_effects
+from maskedadv.likelihoods.tails import t_below, t_quantile
 from maskedadv.vocabulary import GAPS
 
 Labels = NDArray[np.intp]
@@ -139,8 +139,8 @@ def describe(sample: Sample, level: float, *, seed: int = 1) -> Found:
         noise = float(along @ inverse @ along)
         df = max(2.0 * variance**2 / noise, 1.0) if noise > 0 else np.inf
         sd = float(np.sqrt(variance))
-        reach = float(t.ppf(0.5 + level / 2, df)) * sd
-        p = float(t.cdf(mean / sd, df)) if sd > 0 else np.nan
+        reach = float(t_quantile(0.5 + level / 2, df)) * sd
+        p = float(t_below(mean / sd, df)) if sd > 0 else np.nan
         return Found(mean, sd, df, mean - reach, mean + reach, p, new, spread, found.converged)
 
     new = None
@@ -172,7 +172,7 @@ def _from_draws(sample: Sample, level: float, seed: int) -> Found:
         noise = float(along @ inverse @ along)
         df = max(2.0 * typical**2 / noise, 1.0) if noise > 0 else np.inf
         # one draw from each of D strata of t, in random order
-        step = t.ppf((rng.permutation(len(own)) + rng.random(len(own))) / len(own), df)
+        step = t_quantile((rng.permutation(len(own)) + rng.random(len(own))) / len(own), df)
         drawn_mean = own + np.sqrt(variance @ along) * step
         return summarise(drawn_mean, float(own.mean()), level, df, new, spread)
 

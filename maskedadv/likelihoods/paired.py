@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import beta
+
+from maskedadv.likelihoods.tails import beta_quantile
 
 Array = NDArray[np.float64]
 
@@ -93,7 +94,7 @@ def one_sided(n_local: Array, n_pivot: Array, level: float) -> tuple[Array, Arra
     """
     tail = (1.0 - level) / 2
     n = n_local + n_pivot
-    edge = beta.ppf(1.0 - tail, 1.0, np.where(n > 0, n, 1.0))  # largest share that 0 of n does not exclude
+    edge = beta_quantile(1.0 - tail, 1.0, np.where(n > 0, n, 1.0))  # largest share that 0 of n leaves open
     with np.errstate(divide="ignore"):  # of soft answers n may be so small that nothing is excluded
         reach = np.log(edge) - np.log1p(-edge)
     lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)

@@ -5,8 +5,11 @@ Answers missing at random widen intervals; where their share differs between lan
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
+from numpy.typing import NDArray
+
+from maskedadv.likelihoods.tails import chi2_above
 
 _ALPHA = 0.05  # over all models together
 _SMALLEST = 0.02  # difference of shares that is worth a word
@@ -34,11 +37,18 @@ def uneven_shares(shares: pd.DataFrame) -> list[str]:
         share = rows["missing"] / rows["answers"]
         if len(rows) < 2 or share.max() - share.min() < _SMALLEST:
             continue
-        table = [rows["missing"], rows["answers"] - rows["missing"]]
-        if 0 in (sum(table[0]), sum(table[1])):
+        table = np.stack([rows["missing"], rows["answers"] - rows["missing"]]).astype(np.float64)
+        if not table.sum(axis=1).all():
             continue
-        if chi2_contingency(table, correction=False).pvalue < _ALPHA / models:
+        if _independence(table) < _ALPHA / models:
             low, high = (rows["language"].iloc[at] for at in (share.argmin(), share.argmax()))
             clause = f"{model}: {share.min():.0%} of the answers in {low} and {share.max():.0%} in {high}"
             found.append((share.min() - share.max(), clause))
     return [clause for _, clause in sorted(found)]
+
+
+def _independence(table: NDArray[np.float64]) -> float:
+    """Probability of Pearson's chi-square of a table with two rows, were rows and columns independent."""
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    return chi2_above(statistic, table.shape[1] - 1)

@@ -12,7 +12,7 @@ import xarray as xr
 
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty
-from maskedadv.gaps.departure import Departure, headline_of
+from maskedadv.gaps.headline import Departure, headline_of
 from maskedadv.gaps.joint import Joint
 from maskedadv.gaps.tipping import tipping_points
 from maskedadv.result.cube import NUMBERS

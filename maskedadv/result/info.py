@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from maskedadv.design.accuracy_filter import Dropped
-from maskedadv.gaps.departure import Departure
+from maskedadv.gaps.headline import Departure
 from maskedadv.gaps.kinship import Kinship
 from maskedadv.warnings.kinds import Warned
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maskedadv.design.missing import uneven_cells
+from maskedadv.gaps.headline import rejects
 from maskedadv.warnings.kinds import Facts, kind
 from maskedadv.words.lists import and_more
 from maskedadv.words.numbers import p_value
@@ -22,8 +23,6 @@ def _not_converged(f: Facts) -> str | None:
 
 @kind("plain and paired differ")
 def _departure(f: Facts) -> str | None:
-    from maskedadv.gaps.departure import rejects
-
     if not rejects(f.departures):
         return None
     worst = max(f.departures[:-1], key=lambda d: abs(d.statistic or 0.0))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from maskedadv.design.prepare import Design
-    from maskedadv.gaps.departure import Departure
+    from maskedadv.gaps.headline import Departure
     from maskedadv.gaps.kinship import Kinship
     from maskedadv.maximum_likelihood.block_estimate import Fitted
     from maskedadv.result.draws import Posterior
