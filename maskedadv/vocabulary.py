@@ -105,9 +105,14 @@ def gaps_of(differences: Array, axis: int = -1) -> Array:
     array with the gaps along `axis`; NaN where a difference that a gap needs is NaN
     """
     parts = np.moveaxis(np.asarray(differences), axis, 0)
+    gaps = np.empty((len(BY_SUBSET), *parts.shape[1:]))
     with np.errstate(invalid="ignore"):
-        gaps = [sum(w * part for w, part in zip(row, parts, strict=True) if w) for row in BY_SUBSET]
-    return np.moveaxis(np.stack([np.asarray(g) for g in gaps]), 0, axis)
+        for gap, row in zip(gaps, BY_SUBSET, strict=True):
+            first, *others = np.flatnonzero(row)
+            np.multiply(parts[first], row[first], out=gap)
+            for s in others:
+                gap += row[s] * parts[s]
+    return np.moveaxis(gaps, 0, axis)
 
 
 def subsets_of(gap: int) -> Sequence[int]:

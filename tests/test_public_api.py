@@ -122,6 +122,33 @@ def test_fitting_brings_neither_torch_nor_figures() -> None:
     assert not {"torch", "matplotlib", "plotnine", "maskedadv.reports", "maskedadv.scoring"} & loaded
 
 
+SOLVERS = {
+    *("scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.sparse", "scipy.cluster", "joblib"),
+    *("stanli", "cmdstanpy", "plotnine", "matplotlib", "jinja2", "statsmodels", "torch"),
+    *("maskedadv.maximum_likelihood.estimators", "maskedadv.sampling.sample", "maskedadv.gaps.bases"),
+}
+"""What reading a result and printing its gaps takes nothing of; importing them takes longer than the rest."""
+
+
+def test_gaps_of_a_result_bring_nothing_that_fits(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom maskedadv.cli.main import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit as end: assert not end.code, end.code\n"
+        "print('loaded', *sys.modules)"
+    )
+    out = tmp_path / "out"
+    table = Path(maskedadv.__file__).parent / "data" / "global_mmlu_lite_outcomes.parquet"
+    loaded = []
+    for arguments in (("fit", str(table), "-o", str(out), "--locale", "zh"), ("gaps", str(out))):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        loaded.append(set(done.stdout.split("loaded ")[-1].split()))
+    assert not {"scipy.stats", "scipy.integrate", "statsmodels", "plotnine", "torch"} & loaded[0]
+    assert not SOLVERS & loaded[1]
+
+
 SCRIPT = """\
 import maskedadv
 from maskedadv.reports import figures

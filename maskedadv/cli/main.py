@@ -44,6 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+ASKING = ("items", "score")
+"""Commands that run language models, which may use every thread there is."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported only when they run."""
 
@@ -53,6 +57,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name not in ASKING and "numpy" not in sys.modules:
+            # Our matrices are small: a second thread waits more than it works (three times the processor time
+            # on a busy machine), and adds up in another order, so that last digits hang on the machine.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)

@@ -13,12 +13,15 @@ from pathlib import Path
 
 from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine
+from maskedadv.gaps.one_trait import CommonTrait
 from maskedadv.gaps.paired import paired_gaps
-from maskedadv.gaps.subset_gaps import SubsetGaps, from_estimates
+from maskedadv.gaps.subset_gaps import PivotAbilities, SubsetGaps, from_estimates
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.estimators import estimate_blocks
 from maskedadv.result.draws import Posterior
 from maskedadv.settings import Settings
+
+Pivot = PivotAbilities | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Run:
     tell : called with a line of text as parts are done
     folder : where NUTS keeps finished locales, a folder for each base; None keeps them in memory
     bases : those that may be made; None allows all
+    traits : by locale, pivot abilities on CA and CS and their common trait, which several variants rest on
     """
 
     design: Design
@@ -40,6 +44,7 @@ class Run:
     tell: Callable[[str], None] = lambda _: None
     folder: Path | None = None
     bases: Collection[str] | None = None
+    traits: dict[str, list[tuple[Pivot, Pivot, CommonTrait]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

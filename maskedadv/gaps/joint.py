@@ -198,6 +198,8 @@ class Joint:
         parts = [self.uncertainty[place] for place in places]
         if not parts:
             return np.zeros((0, len(weights), len(GAPS)))
+        if len(parts) == 1:  # no key stands twice in one locale
+            return self._rows_of_locale(places[0], weights[:, places[0]])
         code, unique = pd.factorize(np.concatenate([u.key for u in parts]))
         total = np.zeros((len(unique), len(weights), len(GAPS)))
         first = 0
@@ -205,15 +207,20 @@ class Joint:
             index = code[first : first + len(own.key)]
             first += len(own.key)
             weight = weights[:, place]
-            if kind in NORMAL_KINDS:
-                rows = own.gaps()
-                rows = np.where(np.isnan(rows), 0.0, rows)  # of gaps that are not known
-                total[index] += np.stack(_products(rows, weight), axis=2)
-                continue
-            absent = np.setdiff1d(np.arange(len(unique)), index)
-            total[absent] = np.where(weight.any(axis=1), np.nan, total[absent])
-            total[index] += _replicated(own.gaps(), weight, self.estimate[place])
+            if kind not in NORMAL_KINDS:
+                absent = np.setdiff1d(np.arange(len(unique)), index)
+                total[absent] = np.where(weight.any(axis=1), np.nan, total[absent])
+            total[index] += self._rows_of_locale(place, weight)
         return total
+
+    def _rows_of_locale(self, place: int, weight: Array) -> Array:
+        """Uncertainty rows of sums over one locale with the weights (F, J, gaps), shape (K, F, gaps)."""
+        own = self.uncertainty[place]
+        rows = own.gaps()
+        if own.kind not in NORMAL_KINDS:
+            return _replicated(rows, weight, self.estimate[place])
+        rows[np.isnan(rows)] = 0.0  # of gaps that are not known
+        return np.stack(_products(rows, weight), axis=2)
 
 
 def _products(rows: Array, weight: Array) -> list[Array]:

@@ -42,7 +42,7 @@ def link_all(run: Run, variant: str, base: Mapping[str, LocaleGaps]) -> Transfor
         return Transformed(None, [])
     links = {k: link_of(settings, own) for k, own in base.items()}
     told = [
-        {"locale": k, "variant": variant, **_told(link, common_trait_of(settings, base[k]))}
+        {"locale": k, "variant": variant, **_told(link, _trait_of(run, k, base[k]))}
         for k, link in links.items()
     ]
     if all(link.reason for link in links.values()):
@@ -65,6 +65,18 @@ def link_of(settings: Settings, own: LocaleGaps) -> Link:
     if settings.interval in ROWS_SHARED:
         rows_ca, rows_cs = _deviations(rows_ca), _deviations(rows_cs)
     return find_link(ca.ability, rows_ca, cs.ability, rows_cs)
+
+
+def _trait_of(run: Run, locale: str, own: LocaleGaps) -> CommonTrait:
+    """The common trait, found once for the variants that rest on the same pivot abilities."""
+    pair = own[_CA].pivot, own[_CS].pivot
+    known = run.traits.setdefault(locale, [])
+    for ca, cs, trait in known:
+        if pair[0] is ca and pair[1] is cs:
+            return trait
+    found = common_trait_of(run.settings, own)
+    known.append((*pair, found))
+    return found
 
 
 def common_trait_of(settings: Settings, own: LocaleGaps) -> CommonTrait:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from maskedadv.likelihoods.tails import chi2_above, chi2_upper, f_above, f_quantile
 
@@ -73,6 +72,8 @@ def fit_common_trait(
     n = int(use.sum())
     if n < FEWEST:
         return _unknown(f"a common trait needs {FEWEST} models, here are {n}")
+    from scipy.optimize import brentq, minimize_scalar  # a tenth of a second to import
+
     one, other = covariance_ca[np.ix_(use, use)], covariance_cs[np.ix_(use, use)]
     x, y = ca[use], cs[use]
 

@@ -88,7 +88,10 @@ def _levels(mean: Array, spread: float) -> Array:
     theta = np.log(mean / (1 - mean))
     for _ in range(60):
         p = expit(theta[:, None] + spread * _Z)
-        theta = theta + np.clip((mean - p @ _WEIGHT) / ((p * (1 - p)) @ _WEIGHT), -1.0, 1.0)
+        step = np.clip((mean - p @ _WEIGHT) / ((p * (1 - p)) @ _WEIGHT), -1.0, 1.0)
+        theta = theta + step
+        if not np.abs(step).max(initial=0.0) > 1e-13:  # NaN, without a spread, stays what it is
+            break
     return np.asarray(theta)
 
 

@@ -13,7 +13,7 @@ from maskedadv.engines import Engine
 from maskedadv.likelihoods import newton
 from maskedadv.likelihoods.integrated import Nodes, make_nodes, needed_step
 from maskedadv.maximum_likelihood.stan_optimum import (
-    APART,
+    DOUBTED,
     Pairs,
     StanOptimum,
     contrast_data,
@@ -149,7 +149,7 @@ def _compared(
     )
     apart = _difference(stop, found, pairs)
     for values in climbs:
-        if apart <= APART / 10:
+        if apart <= DOUBTED:
             break
         again = _stan(program, nodes, start, values, pairs, engine, seed)
         apart = float(np.fmin(apart, _difference(again, found, pairs)))

@@ -25,7 +25,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     typical_cells,
 )
 from maskedadv.maximum_likelihood.stan_optimum import (
-    APART,
+    DOUBTED,
     NO_PAIRS,
     Pairs,
     contrast_data,
@@ -206,7 +206,7 @@ def _maximum(
     if stop.trouble or not converged(found.gradient, answers):
         return found, np.nan, stop.trouble
     apart = largest_difference(stop, found.ability, pairs)
-    if apart > APART / 10:  # a flat direction: Stan has to stay where Newton's method went on to
+    if apart > DOUBTED:  # a flat direction: Stan has to stay where Newton's method went on to
         at = {"ability": found.ability, "difficulty": found.difficulty - found.difficulty.mean()}
         again = find_optimum(engine, "ml_joint", data, at, seed)
         apart = float(np.fmin(apart, largest_difference(again, found.ability, pairs)))

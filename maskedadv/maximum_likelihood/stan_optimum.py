@@ -17,6 +17,8 @@ Pairs = NDArray[np.intp]
 
 APART = 1e-3
 """Largest difference (logit) allowed between a gap at Stan's optimum and at the polished one."""
+DOUBTED = APART / 2
+"""Difference from which Stan is asked again, from the polished optimum: a direction is flat."""
 
 NO_PAIRS: Pairs = np.zeros((0, 2), dtype=np.intp)
 

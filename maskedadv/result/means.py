@@ -11,7 +11,7 @@ import pandas as pd
 
 from maskedadv.gaps.clustered import clustered_mean
 from maskedadv.gaps.families import families_of
-from maskedadv.gaps.joint import Joint
+from maskedadv.gaps.joint import Contrasts, Joint
 from maskedadv.gaps.population import populations
 from maskedadv.models_table import family_column
 from maskedadv.result.fit_result import BY_FAMILY, COLUMNS, MEAN, NUMBERS, Fit, chosen_ids
@@ -27,9 +27,7 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
     own = _chosen(fit, locale, model, variant)
     kinds = chosen_ids("gap", gap, list(GAPS))
     paired = fit.cube.sel(variant=variant, locale=list(own.locales))["n_paired"].values
-    places = len(own.locales)
-    members = np.broadcast_to(np.eye(places, dtype=bool)[:, :, None], (places, *own.some.shape))
-    mean = own.contrast(own.average(members))
+    mean = _mean_of_each(fit, variant, own)
     families = None if models is None else _families(fit, models, own.models)[0]
     rows: list[dict[str, Any]] = []
     for k, place in enumerate(own.locales):
@@ -50,6 +48,16 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
                 clustered.append(labels | numbers | {"model": BY_FAMILY, "note": f"{found[-1]} families"})
         rows += clustered
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _mean_of_each(fit: Fit, variant: str, own: Joint) -> Contrasts:
+    """The mean over the models of every locale by itself."""
+    asked = (variant, own.locales, own.models)
+    if asked not in fit.found:
+        places = len(own.locales)
+        members = np.broadcast_to(np.eye(places, dtype=bool)[:, :, None], (places, *own.some.shape))
+        fit.found[asked] = own.contrast(own.average(members))
+    return fit.found[asked]
 
 
 def population_table(
