@@ -200,14 +200,16 @@ class Models:
             "names": [{"local": a, "translated": b} for a, b in NAMES.get(name, []) if step == "translate"],
         }
 
-    def interrupt_after(self, count: int) -> threading.Event:
+    def interrupt_after(self, count: int, stop: Callable[[], object] | None = None) -> threading.Event:
         """Interrupt the main thread when so many answers were sent and nothing is on its way.
 
         Whoever asks then, and later, waits until the event is set, and gets no answer; from then on all do.
+        `stop` is called instead of the interrupt.
         """
         release, lock, begun = threading.Event(), threading.Lock(), []
         main = threading.main_thread().ident
         assert main is not None
+        end = stop or (lambda: signal.pthread_kill(main, signal.SIGINT))
 
         def instead(*_: object) -> Response | None:
             with lock:
@@ -219,7 +221,7 @@ class Models:
                 while self.busy:
                     time.sleep(0.05)
                 time.sleep(0.5)  # what was sent is read by now
-                signal.pthread_kill(main, signal.SIGINT)
+                end()
             release.wait(60)
             return 503, {"error": {"message": "gone"}}, {}
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -386,3 +389,28 @@ def test_a_set_of_which_nothing_is_left_says_where_it_went(
     assert "of 40, 35 fell out for no_counterpart at translate" in " ".join(capsys.readouterr().err.split())
     assert len(left_out(out)) == 40
     assert not (out / "items.parquet").exists()
+
+
+def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed without a word, with a key in the environment that no list of processes shows."""
+    models, out = Models(script=False), tmp_path / "set"
+    shown: list[bytes] = []
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def kill() -> None:
+        shown.append(Path(f"/proc/{process.pid}/cmdline").read_bytes())
+        process.kill()
+
+    release = models.interrupt_after(50, kill)
+    with models.serve() as server:
+        file = write_build(tmp_path, server.url)
+        command = [sys.executable, "-m", "maskedadv", "items", "build", str(file), "-o", str(out)]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            assert process.wait(120) == -signal.SIGKILL
+        release.set()
+        assert (out / "annotations.parquet").exists()
+        assert run("items", "build", file, "-o", out) == 0
+    assert KEY.encode() not in shown[0]
+    assert set(models.sent.values()) == {1}
+    assert not [p for p in out.rglob("*") if p.name.endswith((".partial", ".lock"))]
+    assert len(read_items([out / "items.parquet"]).items) == 70
