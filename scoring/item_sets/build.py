@@ -27,7 +27,7 @@ from maskedadv.scoring.item_sets.data_card import card_of, card_text
 from maskedadv.scoring.item_sets.item_files import item_table
 from maskedadv.scoring.item_sets.labelled import SourceRead, apply_labels, items_to_annotate, read_sources
 from maskedadv.scoring.item_sets.labels import agreement_of, merge_labels
-from maskedadv.scoring.item_sets.merge import Gone, Rows, merge_items
+from maskedadv.scoring.item_sets.merge import Gone, Rows, merge_items, why_not_askable
 from maskedadv.scoring.item_sets.said import SaidLog
 from maskedadv.scoring.item_sets.sample import Sample, sample_items
 from maskedadv.scoring.item_sets.steps import fingerprint_of, step_file
@@ -144,6 +144,9 @@ def build_item_set(
 def _all_steps(build: _Build, items: list[Item], files: list[SourceRead]) -> ItemSetBuilt:
     """Make what is missing, and tell what there is."""
     plan, out = build.plan, build.out
+    bad = [Gone(x, "read", "not_askable", why) for x in items if (why := why_not_askable(x))]
+    unfit = {(g.item.item, g.item.language) for g in bad}
+    read, items = items, [x for x in items if (x.item, x.language) not in unfit]  # nobody is paid for them
     annotations = _annotations(build, items)
     labels = build.step(
         "labels",
@@ -151,6 +154,7 @@ def _all_steps(build: _Build, items: list[Item], files: list[SourceRead]) -> Ite
         lambda: merge_labels(annotations),
     )
     labelled, gone = apply_labels(plan, items, labels, annotations)
+    gone += [g for g in bad if g.item.language != plan.pivot]
     sample = _sample(build, labelled)
     gone += [Gone(x, "sample", "over_cap") for x in sample.left_out if x.language != plan.pivot]
     translations = _translations(build, sample)
@@ -172,7 +176,7 @@ def _all_steps(build: _Build, items: list[Item], files: list[SourceRead]) -> Ite
         )
     build.step("items", fingerprint_of("items", items=hash_items(found)), lambda: item_table(found))
     card = card_of(
-        plan, files, items, labelled, sample, translations, decisions, found, rows, agreement_of(annotations)
+        plan, files, read, labelled, sample, translations, decisions, found, rows, agreement_of(annotations)
     )
     write_text(to_json(card) + "\n", out / "card.json", overwrite=True)
     write_text(card_text(card), out / "card.md", overwrite=True)
@@ -195,7 +199,7 @@ def what_is_left(
     counterpart. Translating back is not in it.
     """
     plan = read_build(file, purse)
-    items, _ = read_sources(plan)
+    items = [x for x in read_sources(plan)[0] if not why_not_askable(x)]
     build = _Build(plan, out, False, lambda _: None, [])
     found = []
     with ExitStack() as stack:

@@ -10,7 +10,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from maskedadv.scoring.items.items import Item
+from maskedadv.errors import BadItem
+from maskedadv.scoring.items.items import MAX_OPTIONS, Item
 
 
 def instruction(part: str, name: str, **words: str) -> str:
@@ -28,7 +29,17 @@ def shown(item: Item, *, key: bool) -> str:
     ----------
     key
         Whether the right option is told.
+
+    Raises
+    ------
+    BadItem
+        More options than letters are given to.
     """
+    if len(item.options) > MAX_OPTIONS:
+        raise BadItem(
+            f"{item.where or item.item}: item {item.item!r} has {len(item.options)} options, and at most "
+            f"{MAX_OPTIONS} can be asked; leave it out."
+        )
     content: dict[str, Any] = {"language": item.language, "question": item.question}
     content["options"] = dict(zip(ascii_uppercase, item.options, strict=False))
     if key and item.answer is not None:

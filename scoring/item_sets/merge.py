@@ -67,7 +67,7 @@ def merge_items(
         if isinstance(found, Gone):
             gone.append(found)
             continue
-        if why := _not_askable(x) or _not_askable(found):
+        if why := why_not_askable(x) or why_not_askable(found):
             gone.append(Gone(x, "merge", "not_askable", why))
             continue
         kept.append((x, found))
@@ -116,7 +116,8 @@ def _made(x: Item, pivot: str, question: str, options: Sequence[str], made: str,
     return replace(x, language=pivot, question=question, options=tuple(options), extra=extra)
 
 
-def _not_askable(x: Item) -> str:
+def why_not_askable(x: Item) -> str:
+    """What is wrong with an item that `maskedadv score` would refuse; '' for nothing."""
     try:
         askable([x])
     except BadItem as error:

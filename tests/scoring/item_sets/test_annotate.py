@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("httpx2")
 
 from maskedadv.cli.main import main
-from maskedadv.errors import BadSetting, CostReached
+from maskedadv.errors import BadItem, BadSetting, CostReached
 from maskedadv.scoring.endpoints.purse import Purse
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.item_sets.annotate import annotate_items, annotation_requests
@@ -308,6 +308,11 @@ def test_cost_is_bounded_before_and_never_passed(tmp_path: Path, capsys: pytest.
         assert len(server.requests) == asked
         assert not (tmp_path / "a.parquet").exists()
         assert "40" in capsys.readouterr().out.splitlines()[1]
+
+
+def test_more_options_than_letters_are_refused() -> None:
+    with pytest.raises(BadItem, match="has 27 options"):
+        annotation_requests([item(options=tuple(map(str, range(27))))])
 
 
 def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -414,3 +414,20 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert set(models.sent.values()) == {1}
     assert not [p for p in out.rglob("*") if p.name.endswith((".partial", ".lock"))]
     assert len(read_items([out / "items.parquet"]).items) == 70
+
+
+def test_items_that_cannot_be_asked_are_shown_to_no_model(tmp_path: Path) -> None:
+    models, out = Models(script=False), tmp_path / "set"
+    with models.serve() as server:
+        file = write_build(tmp_path, server.url)
+        text = (tmp_path / "questions.csv").read_text("utf-8")
+        lines = text.splitlines()
+        lines[1] = lines[1].replace("1799", "1789")  # two equal options
+        lines[2] = lines[2].removesuffix("B")  # no right option
+        (tmp_path / "questions.csv").write_text("\n".join(lines), "utf-8")
+        assert run("items", "build", file, "-o", out) == 0
+    gone = left_out(out)
+    assert gone["fr-1"] == gone["fr-2"] == ("read", "not_askable")
+    assert not {name for _, _, name in models.sent} & {"fr-1", "fr-2"}
+    card = json.loads((out / "card.json").read_text("utf-8"))
+    assert {r["language"]: r["read"] for r in card["counts"]}["fr"] == 8
