@@ -332,3 +332,24 @@ def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "pw@" not in capsys.readouterr().err
     assert run(*command(tmp_path / "b.parquet", dead, "-m", "m", "--retries", 0)) == 1
     assert not (tmp_path / "b.parquet").exists()
+
+
+def test_the_bound_holds_where_a_server_tells_no_usage(tmp_path: Path) -> None:
+    """Every request then counts with the most that it may cost: together no more than was told before."""
+    models, log = Models(), SaidLog(tmp_path / "said")
+
+    def respond(path: str, body: dict[str, Any]) -> Response:
+        status, content, headers = models.respond(path, body)
+        return status, {k: v for k, v in content.items() if k != "usage"}, headers
+
+    with serve(respond) as server:
+        purse = Purse(1e9)
+        priced = settings(server.url, price_in=1e6, price_out=3e6, max_answer_tokens=100, purse=purse)
+        requests = annotation_requests(ITEMS)
+        _, _, most = most_left(priced, requests, log)
+        annotate_items(ITEMS, {"m": priced}, log)
+    assert purse.spent <= most[0] + 3 * most[1]
+    # No wild bound either: two requests an item, the second with an answer and what is wrong with it.
+    first = sum(len(text.encode()) for r in requests for _, text in r.messages)
+    assert purse.spent > first > most[0] / 6
+    assert most_left(priced, requests, log)[0] == 0
