@@ -24,8 +24,7 @@ QUESTIONS = ROOT / "docs" / "tutorials" / "item-set" / "questions.csv"
 ENGLISH = Path(__file__).with_name("english.csv")
 KNOWLEDGE = {"history": "regional", "customs": "cultural", "food": "cultural", "sayings": "dialect"}
 LETTERS = "ABCD"
-SLOW = 3.0  # seconds of a slow answer
-QUICK = SLOW / 2  # seconds that a try is given where the slow answer is to come too late; ample for others
+QUICK = 4.0  # seconds that a try is given where the slow answer is to come too late; ample for others
 
 # Names that a good translation tells of.
 NAMES = {
@@ -91,12 +90,12 @@ def label_of(name: str) -> str:
     return "CS" if LOCAL[name]["topic"] in KNOWLEDGE else "CA"
 
 
-def say(how: str, good: dict[str, Any]) -> Response:
+def say(how: str, good: dict[str, Any], slow: float) -> Response:
     """A good answer, or what the script makes of it."""
     if how == "refused":
         return 200, {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}, {}
     if how == "slow":
-        time.sleep(SLOW)
+        time.sleep(slow)
     if how in ALTERED:
         good = good | {"question": good["question"].replace(*ALTERED[how])}
     good = good | {
@@ -125,6 +124,8 @@ class Models:
         Items that the model of this name labels the other way round: (model, item).
     structured
         Whether the endpoint knows structured output.
+    slow
+        Seconds that a slow answer takes.
     before
         Called with (step, item, number of the answer) before anything is sent; may give a response instead.
     busy
@@ -133,9 +134,10 @@ class Models:
         Answers that were sent, by model, step and item; a refusal for a while is none.
     """
 
-    def __init__(self, *, script: bool = True, structured: bool = True) -> None:
+    def __init__(self, *, script: bool = True, structured: bool = True, slow: float = 0.5) -> None:
         self.script = SCRIPT if script else {}
         self.structured = structured
+        self.slow = slow
         self.dissent: set[tuple[str, str]] = set()
         self.before: Callable[[str, str, int], Response | None] = lambda *_: None
         self.sent: Counter[tuple[str, str, str]] = Counter()
@@ -172,7 +174,7 @@ class Models:
         assert number == 0 or len(body["messages"]) == 4 or script[number - 1 : number] == ("slow",), name
         how = script[number] if number < len(script) else "good"
         good = self.annotation(body["model"], name) if step == "annotate" else self.translation(step, name)
-        return say(how, good)
+        return say(how, good, self.slow)
 
     def annotation(self, model: str, name: str) -> dict[str, Any]:
         row = LOCAL[name]

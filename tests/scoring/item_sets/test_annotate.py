@@ -70,7 +70,7 @@ def item(question: str = "Who won?", options: tuple[str, ...] = ("A man", "A wom
 
 
 def test_forty_questions_answered_in_every_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    models, out = Models(), tmp_path / "a.parquet"
+    models, out = Models(slow=2 * QUICK), tmp_path / "a.parquet"
     with models.serve() as server:
         assert run(*command(out, server.url, "-m", "m", "--timeout", QUICK)) == 0
         found = frame_of(out)

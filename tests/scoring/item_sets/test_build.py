@@ -77,7 +77,7 @@ def tables_of(out: Path) -> dict[str, pd.DataFrame]:
 
 
 def test_the_whole_pipeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    models, out = Models(), tmp_path / "set"
+    models, out = Models(slow=2 * QUICK), tmp_path / "set"
     with models.serve() as server:
         file = write_build(tmp_path, server.url, timeout=QUICK)
         assert run("items", "build", file, "-o", out) == 0

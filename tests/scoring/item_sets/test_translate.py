@@ -34,7 +34,7 @@ def command(out: Path, url: str, *more: object) -> tuple[object, ...]:
 
 
 def test_forty_questions_translated_in_every_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    models, out = Models(), tmp_path / "t.parquet"
+    models, out = Models(slow=2 * QUICK), tmp_path / "t.parquet"
     with models.serve() as server:
         assert run(*command(out, server.url, "--back", "--timeout", QUICK)) == 0
         found = frame_of(out)
