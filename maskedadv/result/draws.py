@@ -71,6 +71,7 @@ def build_tree(
     items: tuple[NDArray[np.object_], NDArray[np.object_]],
     answers: tuple[Array, Array],
     attrs: Mapping[str, Any],
+    log_likelihood: Array | None = None,
 ) -> xr.DataTree:
     """Arrange draws as ArviZ groups with named coordinates.
 
@@ -78,6 +79,7 @@ def build_tree(
     ----------
     answers : of each subset, shape (2J, I_s), NaN where not observed
     attrs : settings and priors as text or numbers, written to the root and to `posterior`
+    log_likelihood : shape (chains, draws, I), of every item's answers; items without any are left out
     """
     seen = [~np.isnan(a) for a in answers]
     chains, n = draws.ability.shape[:2]
@@ -155,6 +157,13 @@ def build_tree(
             strict=True,
         ):
             groups[group] = groups[group].assign_coords(axis).assign(likeness=(dims, values))
+    if log_likelihood is not None:
+        answered = np.concatenate([s.any(axis=0) for s in seen])
+        own = _dataset({"answers": ((*at, "item"), log_likelihood)}, coords).isel(item=answered)
+        own["answers"].attrs = {
+            "long_name": "log likelihood of an item's answers, its difficulty integrated out"
+        }
+        groups["log_likelihood"] = own
     for name, variable in groups["posterior"].data_vars.items():
         unit = "1" if name == "correlation" else "logit"
         variable.attrs = {"long_name": text[str(name)], "units": unit}

@@ -171,6 +171,7 @@ def make_task(layout: Layout, settings: Settings, engine: str, threads: int | No
         priors=make_priors(settings.priors),
         sampler=settings.sampler,
         chains=settings.chains,
+        log_likelihood=settings.log_likelihood == "item",
         engine=engine,
         seed=settings.seed,
         threads=threads,

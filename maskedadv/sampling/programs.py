@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maskedadv.errors import BadSetting
+from maskedadv.sampling import item_likelihood
 from maskedadv.sampling.choose import joint_cost, marginal_cost, too_many_patterns
 from maskedadv.sampling.collect import (
     Parts,
@@ -65,6 +66,7 @@ class Program:
     prepare : data and starts of a task
     own_starts : starting values of parameters that not all programs have
     collect : what a posterior keeps of the draws: abilities, difficulties, replicated totals
+    likelihood : log likelihood of every item in every draw
     tells : a variable that no other program of the same kind has; how imported draws are recognised
     with_floor : whether right answers may be guesses
     """
@@ -74,6 +76,7 @@ class Program:
     prepare: Callable[[Task, Choice], Ready]
     own_starts: OwnStarts
     collect: Callable[[Task, Plan, Variables, int], Parts]
+    likelihood: Callable[[Task, Plan, Variables], Array]
     tells: str
     with_floor: bool = False
 
@@ -162,14 +165,45 @@ PROGRAMS = {
     p.name: p
     for p in (
         Program(
-            "posterior_continuous", "joint", _explicit, difficulties_and_noise, collect_explicit, "noise"
+            "posterior_continuous",
+            "joint",
+            _explicit,
+            difficulties_and_noise,
+            collect_explicit,
+            item_likelihood.continuous,
+            "noise",
         ),
-        Program("posterior_joint", "joint", _explicit, difficulties, collect_explicit, "difficulty_ca"),
-        Program("posterior_marginal", "marginal", _integrated, no_more, collect_marginal, "ability"),
         Program(
-            "posterior_guessing", "marginal", _guessing, no_more, collect_guessing, "ability", with_floor=True
+            "posterior_joint",
+            "joint",
+            _explicit,
+            difficulties,
+            collect_explicit,
+            item_likelihood.explicit,
+            "difficulty_ca",
         ),
-        Program("posterior_paired", "marginal", _pairs, no_more, collect_paired, "pairs"),
+        Program(
+            "posterior_marginal",
+            "marginal",
+            _integrated,
+            no_more,
+            collect_marginal,
+            item_likelihood.integrated,
+            "ability",
+        ),
+        Program(
+            "posterior_guessing",
+            "marginal",
+            _guessing,
+            no_more,
+            collect_guessing,
+            item_likelihood.guessing,
+            "ability",
+            with_floor=True,
+        ),
+        Program(
+            "posterior_paired", "marginal", _pairs, no_more, collect_paired, item_likelihood.paired, "pairs"
+        ),
     )
 }
 """In the order in which imported draws are tried: the first whose telling variable they hold."""

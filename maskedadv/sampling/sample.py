@@ -103,4 +103,12 @@ def finish(task: Task, plan: Plan, chains: Chains, engine: str) -> xr.DataTree:
         **{k: v for k, v in asdict(task.sampler).items() if k != "draws"},
         **{f"prior_{k}": v for k, v in asdict(task.priors).items() if noise is not None or "noise" not in k},
     }
-    return build_tree(draws, models=layout.models, items=layout.items, answers=layout.answers, attrs=attrs)
+    own = PROGRAMS[plan.program].likelihood if task.log_likelihood else None
+    return build_tree(
+        draws,
+        models=layout.models,
+        items=layout.items,
+        answers=layout.answers,
+        attrs=attrs,
+        log_likelihood=None if own is None else own(task, plan, chains.variables),
+    )

@@ -22,6 +22,7 @@ class Task:
 
     `chance` holds the guessing floor of every item of either subset, shapes (I_s,), or is None.
     With `paired`, models are compared on their own pairs alone: the layout holds no others (`pairs_only`).
+    With `log_likelihood` the posterior holds that of every item.
     """
 
     layout: Layout
@@ -36,6 +37,7 @@ class Task:
     marginal_at_any_cost: bool = False
     chance: tuple[Array, Array] | None = None
     paired: bool = False
+    log_likelihood: bool = False
 
 
 @dataclass(frozen=True)
