@@ -17,6 +17,7 @@ from maskedadv.words.numbers import DIGITS, MINUS, PAGE, interval_text, p_value,
 GAP_NAMES = gap_titles()
 _P_VALUES = {"p", "p_robust", "q", "infit_p", "outfit_p", "spearman_p", "p_f", "p_value"}
 _SHARES = ("share_", "accuracy")
+_FOUR_DIGITS = ("pearson", "spearman", "bce", "brier", "auc", "difference")
 _HIDDEN = {"note"}
 
 
@@ -145,7 +146,7 @@ def _cell(column: str, value: Any, numeric: bool, digits: int = DIGITS) -> Cell:
         isinstance(value, int | np.integer) or abs(number) >= 100 or "level" in column
     ):
         return Cell(signed(number, 0), number)
-    return Cell(signed(number, 4 if column in {"pearson", "spearman"} else digits), number)
+    return Cell(signed(number, 4 if column.startswith(_FOUR_DIGITS) else digits), number)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -70,7 +70,8 @@ def write_report(
         Sentences of your own that a reader must know, shown beside the answer.
     checks
         Results of other commands on the same response table, by the command's name: `dif` (a
-        `maskedadv.Dif`), `fit-check` (a `maskedadv.FitCheck`); each brings a section of the page.
+        `maskedadv.Dif`), `fit-check` (a `maskedadv.FitCheck`), `compare` (a `maskedadv.Comparison`); each
+        brings a section of the page.
     overwrite
         Replace a report of another result. One of the same result is replaced anyway, anything else never.
 

@@ -49,6 +49,12 @@ from maskedadv.words.terminal import to_json
     type=click.Path(path_type=Path),
     help="Output folder of maskedadv fit-check on the same table: a section on the fit of the model.",
 )
+@click.option(
+    "--compare",
+    "comparison_folder",
+    type=click.Path(path_type=Path),
+    help="Output folder of maskedadv compare on the same table: a section on predictions.",
+)
 @click.option("--title", help="Heading of the page.")
 @click.option("--note", "notes", multiple=True, help="A sentence that readers must know; may be repeated.")
 @click.option("--overwrite", is_flag=True, help="Replace the report of another result.")
@@ -62,6 +68,7 @@ def command(
     headline: str | None,
     dif_folder: Path | None,
     fit_check_folder: Path | None,
+    comparison_folder: Path | None,
     title: str | None,
     notes: tuple[str, ...],
     overwrite: bool,
@@ -84,6 +91,10 @@ def command(
         from maskedadv.assumptions import load_fit_check
 
         checks["fit-check"] = load_fit_check(fit_check_folder)
+    if comparison_folder is not None:
+        from maskedadv.cross_validation import load_comparison
+
+        checks["compare"] = load_comparison(comparison_folder)
     chosen = [] if formats == "none" else [v.strip() for v in formats.split(",") if v.strip()]
     result = load(results)
     if headline is not None:

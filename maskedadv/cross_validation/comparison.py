@@ -59,6 +59,11 @@ class Comparison:
             f"{', '.join(self.scores['candidate'])}>"
         )
 
+    @property
+    def data(self) -> str:
+        """Fingerprint of the response table."""
+        return str(self.info["table"])
+
     def difference(self, one: str, other: str) -> dict[str, float]:
         """Cross-entropy of one candidate less that of another: difference, sd, lower, upper (nats an answer).
 

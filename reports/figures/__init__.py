@@ -14,6 +14,7 @@ from maskedadv.reports.figures import differences, variants
 from maskedadv.reports.figures.ability import ability_accuracy, make_ability
 from maskedadv.reports.figures.advantage import make_advantage, masked_advantage
 from maskedadv.reports.figures.checks import diagnostics, make_convergence, make_predictive, predictive_checks
+from maskedadv.reports.figures.comparison import calibration_curves, make_comparison, prediction_scores
 from maskedadv.reports.figures.forests import forest, make_locale_means, make_model_means, make_models
 from maskedadv.reports.figures.heatmap import gap_heatmap, make_heatmap
 from maskedadv.reports.figures.item_differences import item_differences, make_item_differences
@@ -27,12 +28,14 @@ from maskedadv.reports.figures.wright import make_wright, wright_map
 __all__ = [
     "EXHIBITS",
     "ability_accuracy",
+    "calibration_curves",
     "diagnostics",
     "forest",
     "gap_heatmap",
     "item_differences",
     "masked_advantage",
     "mean_squares",
+    "prediction_scores",
     "predictive_checks",
     "relatives_matrix",
     "resource_trend",
@@ -59,6 +62,7 @@ EXHIBITS: Sequence[tuple[str, Make]] = (
     ("Ability against accuracy", make_ability),
     ("Items and models on one scale", make_wright),
     ("Does the Rasch model fit?", make_model_fit),
+    ("Predicting answers held out", make_comparison),
     ("Predictive checks", make_predictive),
     ("Convergence", make_convergence),
 )
