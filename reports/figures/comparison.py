@@ -114,8 +114,8 @@ def _caption(found: Comparison) -> str:
     told = [
         f"Held out in {info['folds']} folds, the same for all: {SCHEMES[str(info['scheme'])]}. "
         f"{plural(int(info['answers']), 'answer')}, of which every one is predicted from folds that lack it.",
-        f"Lowest cross-entropy: {name} ({BY_NAME[name].words}), {number(float(best['bce']), 4)} with an sd over "
-        f"folds of {number(float(best['bce_sd']), 4)}.",
+        f"Lowest cross-entropy: {name} ({BY_NAME[name].words}), {number(float(best['bce']), 4)}, sd over "
+        f"folds {number(float(best['bce_sd']), 4)}.",
     ]
     if close:
         told.append(

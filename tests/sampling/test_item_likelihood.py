@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +200,19 @@ def test_leaving_out_by_weights_is_leaving_out(tmp_path: Path) -> None:
         each = np.array([by_sum(answers, a.T.ravel(), s) for a, s in zip(ability, sigma, strict=True)])
         expected = float(np.log(np.exp(each).mean()))
         assert float(loo.loo_i.values[list(items).index(name)]) == pytest.approx(expected, abs=0.08)
+
+
+ARVIZ_1 = os.environ.get("MASKEDADV_ARVIZ1_PYTHON", "")
+
+
+@pytest.mark.skipif(not ARVIZ_1, reason="MASKEDADV_ARVIZ1_PYTHON names no Python with ArviZ 1")
+def test_arviz_one_leaves_items_out_too(folder: Path) -> None:
+    """The same number from either ArviZ; see `test_exchange`."""
+    path = folder / "posterior" / "plain" / "zh.nc"
+    script = "import sys, arviz as az; print(az.__version__, az.loo(az.from_netcdf(sys.argv[1])).elpd)"
+    done = subprocess.run(
+        [ARVIZ_1, "-W", "ignore", "-c", script, str(path)], capture_output=True, text=True, check=True
+    )
+    version, elpd = done.stdout.split()
+    assert version.startswith("1.")
+    assert float(elpd) == pytest.approx(float(az.loo(az.from_netcdf(path)).elpd_loo), abs=0.05)
