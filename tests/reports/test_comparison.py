@@ -1,4 +1,4 @@
-"""The section on predictions: numbers of the comparison, words that say who is told apart, wrong data refused."""
+"""The section on predictions: its numbers, words that say who is told apart, other data refused."""
 
 from __future__ import annotations
 
