@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import arviz as az
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from maskedadv.engines import Sampler
 from maskedadv.engines.embedded import Embedded
 from maskedadv.sampling.layout import Layout
+from maskedadv.sampling.pairs import pairs_only
 from maskedadv.sampling.priors import Priors
 from maskedadv.sampling.sample import Plan, Task, make_plan, sample_locale
 from tests.benchmarks.tables import answers
@@ -59,7 +61,7 @@ def run() -> list[str]:
         f"unless said otherwise, target acceptance {TARGET}, warmup counted, compilation not. {EXPLAINED}"
     )
     lines = [intro, "", *ess_table(rows)]
-    lines += ["", _whole(layout)]
+    lines += ["", _pairs(layout, rows[0]), "", _whole(layout)]
     return lines
 
 
@@ -110,6 +112,18 @@ def embedded(task: Task) -> tuple[Plan, float, Array, float]:
     found = Embedded().sample(plan.program, plan.data, plan.inits, task.sampler, seed=plan.seed)
     seconds = time.perf_counter() - began
     return plan, seconds, found.variables["contrast"][..., 2], float(found.stats["n_steps"].mean())
+
+
+def _pairs(layout: Layout, plain: Row) -> str:
+    """The program of pairs on the same answers, beside the plain one."""
+    task = replace(_task(pairs_only(layout), "marginal", Sampler(WARMUP, DRAWS, TARGET), CHAINS), paired=True)
+    plan, seconds, gap, steps = embedded(task)
+    ess = float(np.median([az.ess(gap[:, :, j]) for j in range(MODELS)]))
+    return (
+        f"{plan.program}, each model by itself on the same answers: {seconds:.1f} s, {steps:.0f} leapfrog "
+        f"steps, ESS {ess:,.0f}, {ess / seconds:,.1f} a second; {seconds / plain[2]:.1f} times the seconds "
+        f"of {plain[0].removeprefix('maskedadv, ')}."
+    )
 
 
 def _whole(layout: Layout) -> str:

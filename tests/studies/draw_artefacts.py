@@ -63,12 +63,14 @@ def table(
 
 
 def mean_gaps(*, sets: int = SETS, **world: float) -> dict[str, float]:
-    """Mean knowledge gap less the true one over models and simulated sets, for every variant."""
+    """Mean knowledge gap less the true one over models and simulated sets, for every variant there is."""
     rng = np.random.default_rng(1)
     truth = world.get("knowledge", 0.0)
     found: dict[str, list[float]] = {}
     for _ in range(sets):
-        fit = maskedadv.fit(table(rng, **world), estimator="marginal", min_accuracy=0, options=4)  # type: ignore[arg-type]
+        answers = table(rng, **world)  # type: ignore[arg-type]
+        guessing = 0.25 if world.get("chance") else "none"  # a floor under who does not guess over-corrects
+        fit = maskedadv.fit(answers, estimator="marginal", min_accuracy=0, guessing=guessing)
         for variant in fit.variants:
             mean = fit.means(gap="knowledge_gap", variant=variant)["estimate"].iloc[0]
             found.setdefault(variant, []).append(float(mean) - truth)
