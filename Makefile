@@ -64,10 +64,11 @@ bench: .venv/.installed
 bench-gpu: .venv/.installed
 	$(PY) -m tests.benchmarks.gpu $(BENCH_GPU)
 
-# API pages from the docstrings, into build/api.
+# The documentation as a site, with Python and the command line: build/site/index.html. A warning is an error.
 docs: .venv/.installed
 	$(PY) $(INSTALL) '.[test,docs]'
-	$(PY) -m pdoc --docformat numpy --output-directory build/api maskedadv
+	$(PY) -m sphinx -q -W --keep-going -b html -c docs . build/site
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
