@@ -120,7 +120,7 @@ def corrected(
 
 
 def _nothing(reason: str) -> Corrected:
-    return Corrected(*[np.nan] * 8, reason=reason)
+    return Corrected(*(float("nan"),) * 8, reason)
 
 
 def _moments(native: Measured, controls: Sequence[Measured], proxy: Measured) -> _Moments | str:

@@ -73,7 +73,7 @@ def check_stated(settings: Settings, pairings: Sequence[Pairing], models: pd.Dat
             known |= dict.fromkeys(_names(control, pairing.language, models))
         for benchmark in (pairing.native, pairing.proxy):
             known |= dict.fromkeys([benchmark, f"{benchmark}@{pairing.language}"])
-    strange = [name for name, _ in settings.reliability if name not in known]
+    strange = [name for name in dict(settings.reliability) if name not in known]
     if strange:
         raise BadSetting(
             f"reliability is stated of {strange[0]!r}, which is neither a benchmark nor a control of a "
@@ -137,7 +137,8 @@ def _of_columns(
         if column is None:
             continue
         numeric = numbers(models.reset_index(drop=True), column, WHAT, allowed, low, high)
-        found = pd.Series(numeric, index=models.index).loc[list(sample.models)].to_numpy(dtype=np.float64)
+        own = pd.Series(numeric, index=models.index).loc[list(sample.models)]
+        found: Floats = np.asarray(own, dtype=np.float64)
         known = np.isfinite(found)
         if not known.any():
             continue

@@ -55,7 +55,7 @@ class Scores:
     def _by_key(self) -> dict[tuple[str, ...], pd.DataFrame]:
         """Scores by benchmark, language and group; a study asks for each many times."""
         parts = self.table.groupby(_KEY, sort=False)
-        return {tuple(key): part.set_index("model")[_SCORE].sort_index() for key, part in parts}
+        return {tuple(map(str, key)): part.set_index("model")[_SCORE].sort_index() for key, part in parts}
 
     def n_items(self, benchmark: str, language: str, group: str) -> int | None:
         """Number of items behind a score, or None where it is not known."""

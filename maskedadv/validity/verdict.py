@@ -103,7 +103,7 @@ def _errors(study: Study, pairing: str, evidence: dict[str, Any]) -> list[str]:
     unknown = own.loc[own["basis"] == "not known"]
     sentences = []
     if len(known) and np.isfinite(fit["p"]):
-        listed = ", ".join(f"{r.score} {number(r.reliability)}" for r in known.itertuples())
+        listed = ", ".join(f"{r['score']} {number(r['reliability'])}" for r in known.to_dict("records"))
         text = f"With measurement error taken out (reliabilities: {listed}) p is {p_text(fit['p'])}"
         if np.isfinite(fit["beta"]):
             limits = f"[{_limit(fit['lower'])}, {_limit(fit['upper'])}]"
@@ -113,8 +113,8 @@ def _errors(study: Study, pairing: str, evidence: dict[str, Any]) -> list[str]:
         sentences.append(f"Measurement error cannot be taken out: {fit['reason']}.")
     tips = own.loc[own["tips_at"].notna()]
     sentences += [
-        f"The association would be lost were the reliability of {r.score} {number(r.tips_at)} or less."
-        for r in tips.itertuples()
+        f"The association would be lost were the reliability of {r['score']} {number(r['tips_at'])} or less."
+        for r in tips.to_dict("records")
     ]
     if len(unknown):
         names = first_few(unknown["score"])

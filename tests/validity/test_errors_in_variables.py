@@ -159,7 +159,7 @@ def test_coverage_of_the_true_coefficient(stated: bool) -> None:
 @pytest.mark.parametrize("stated", [False, True])
 @pytest.mark.parametrize("tails", [False, True])
 def test_size_and_coverage(n: int, stated: bool, tails: bool) -> None:
-    """1,000 studies a line: Monte Carlo error .007 at .95, .005 at .025. Printed with -s."""
+    """1,000 studies a line: Monte Carlo error .007 at .95, .005 at .025, .009 at .08. Printed with -s."""
     for reliability in (0.9, 0.95, 0.97, 1.0):
         for beta, unique in ((0.0, 0.1), (0.0, 0.5), (0.8, 0.5)):
             truth = imperfect.Truth(reliability, beta, unique, tails=tails)
@@ -170,9 +170,11 @@ def test_size_and_coverage(n: int, stated: bool, tails: bool) -> None:
                 f"above zero {positive:.3f}, covered {covered:.3f}",
                 flush=True,
             )
-            if beta == 0:
-                assert positive <= 0.07
-            assert covered >= 0.88
+            if (
+                beta == 0
+            ):  # the only case that is not at its level: a low reliability that is stated, and tails
+                assert positive <= (0.10 if stated and tails else 0.05)
+            assert covered >= 0.89
 
 
 def test_item_counts_and_standard_errors_are_one_thing() -> None:
