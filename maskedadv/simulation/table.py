@@ -101,6 +101,7 @@ def simulate(plan: Plan | None = None, *, result: Fit | None = None, **numbers: 
         raise TypeError(f"simulate() got an unexpected keyword argument {unknown[0]!r}")
     plan = replace(plan or Plan(), **numbers)
     rng = np.random.default_rng(plan.seed)
+    about: dict[str, Any]
     if result is None:
         world, about = draw_world(plan, rng), {"plan": plan.as_json()}
     else:

@@ -1,0 +1,3 @@
+from .analyses import Sensitivity, vary
+
+__all__ = ["Sensitivity", "vary"]
