@@ -11,11 +11,9 @@ import pyarrow as pa
 from maskedadv.errors import EmptyTable
 from maskedadv.scoring.item_sets.annotation_fields import LABEL
 from maskedadv.scoring.item_sets.build_file import ANNOTATE, BuildPlan
-from maskedadv.scoring.item_sets.merge import Gone
+from maskedadv.scoring.item_sets.merge import FIELDS, Gone
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.items.sources import read_items, refuse_repeats
-
-_KEPT = ("required_knowledge", "time_sensitive", "subject_category")
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def apply_labels(
             continue
         row = found.get((x.item, x.language))
         if row is not None:
-            extra = {**x.extra, **{name: row[name] or "" for name in _KEPT}}
+            extra = {**x.extra, **{name: row[name] or "" for name in FIELDS}}
             x = replace(x, subset=row[LABEL] or "", extra=extra)
         if x.subset:
             labelled.append(x)

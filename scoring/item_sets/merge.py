@@ -11,6 +11,8 @@ from maskedadv.errors import BadItem
 from maskedadv.scoring.items.items import Item, askable
 
 DIFFER, NO_COUNTERPART, FLAGGED, REVIEWED = "languages_differ", "no_counterpart", "flagged", "review"
+FIELDS = ("required_knowledge", "time_sensitive", "subject_category")
+"""Of an annotation, what goes into the set beside the label."""
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
@@ -61,8 +63,8 @@ def merge_items(
         if decision is not None and not decision["keep"]:
             gone.append(Gone(x, "review", REVIEWED, decision["reason"] or ""))
             continue
-        if decision is not None and decision["cultural_sensitivity_label"]:
-            x = replace(x, subset=decision["cultural_sensitivity_label"])
+        if decision is not None:
+            x = _as_decided(x, decision)
         found = _counterpart(x, pivots, translated, decision, pivot, keep_flagged=keep_flagged)
         if isinstance(found, Gone):
             gone.append(found)
@@ -80,6 +82,20 @@ def merge_items(
     for x, other in kept:
         counterparts.setdefault(x.item, replace(other, subset=x.subset))
     return [*(x for x, _ in kept), *(counterparts[name] for name in sorted(counterparts))], gone
+
+
+def _as_decided(x: Item, decision: Mapping[str, Any]) -> Item:
+    """The item with the labels that people agreed on, where they did.
+
+    What knowledge it needs is not known any more where people say CS of what was CA, or the other way round,
+    and no more than that.
+    """
+    subset = decision["cultural_sensitivity_label"] or x.subset
+    extra = dict(x.extra)
+    if subset != x.subset and "required_knowledge" in extra:
+        extra["required_knowledge"] = ""
+    extra |= {name: decision[name] for name in FIELDS if decision.get(name)}
+    return replace(x, subset=subset, extra=extra)
 
 
 def _counterpart(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
@@ -215,6 +216,7 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     rows = [
         decision("fr-1", keep=False, reason="the key is wrong"),
         decision("fr-2", cultural_sensitivity_label="CA"),
+        decision("fr-4", required_knowledge="cultural", cultural_sensitivity_label="CS"),
         decision("el-6"),  # flagged, and people found it right
         decision("zh-1", **mended),  # the model refused it
         decision("bn-1", translated_question="x", translated_options=["p", "q"]),
@@ -224,7 +226,8 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert run("items", "build", file, "-o", out) == 0
         assert "items review" in " ".join(capsys.readouterr().err.split())
         asked = len(server.requests)
-        write_step(tmp_path / "decisions.parquet", table_of(rows, DECISIONS))
+        schema = DECISIONS.append(pa.field("required_knowledge", pa.string()))  # as a review writes more
+        write_step(tmp_path / "decisions.parquet", table_of(rows, schema))
         assert run("items", "build", file, "-o", out) == 0
         assert len(server.requests) == asked
     gone = left_out(out)
@@ -232,12 +235,14 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert gone["bn-1"] == ("review", "options_differ")
     found = {(x.item, x.language): x for x in read_items([out / "items.parquet"]).items}
     assert found["fr-2", "fr"].subset == found["fr-2", "en"].subset == "CA"
+    assert found["fr-2", "fr"].extra["required_knowledge"] == ""
+    assert found["fr-4", "en"].extra["required_knowledge"] == "cultural"  # a model had said dialect
     assert ("el-6", "en") in found
     assert found["zh-1", "en"].question == "Which one?"
     assert found["zh-1", "en"].extra["made"] == "review"
     card = json.loads((out / "card.json").read_text("utf-8"))
-    assert card["review"]["reviewed"] == 5
-    assert card["review"]["kept"] == 4
+    assert card["review"]["reviewed"] == 6
+    assert card["review"]["kept"] == 5
 
 
 def test_several_annotators_ties_stay_out_and_the_card_has_their_agreement(tmp_path: Path) -> None:
