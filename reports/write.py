@@ -25,6 +25,7 @@ from maskedadv.reports.tables import display, write_csv, write_latex
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
 from maskedadv.warnings import SAMPLING
+from maskedadv.words.lists import first_few
 from maskedadv.words.numbers import level_text
 
 MARK = "report.json"
@@ -147,7 +148,7 @@ def _unknown_models(fit: Fit, models: pd.DataFrame | None) -> list[str]:
     absent = [str(v) for v in fit.cube["model"].values if v not in models.index]
     if not absent:
         return []
-    shown = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
+    shown = first_few(absent)
     return [
         f"{len(absent)} models of the result are not in the model table ({shown}); nothing is known of them."
     ]
@@ -161,7 +162,7 @@ def _unknown_codes(fit: Fit, models: pd.DataFrame | None, facts: pd.DataFrame) -
     strange = sorted(codes - {str(v) for v in fit.cube["locale"].values} - set(facts.index))
     if not strange:
         return []
-    shown = ", ".join(strange[:3]) + (", ..." if len(strange) > 3 else "")
+    shown = first_few(strange)
     return [
         f"adapted_for names {len(strange)} codes that are no locale here or in locales.toml ({shown}); those "
         "models count neither as adapted nor as general."

@@ -107,6 +107,12 @@ def test_no_two_modules_import_each_other() -> None:
         visit(name, ())
 
 
+def test_lists_are_shortened_in_one_place() -> None:
+    shortened = re.compile(r"""["'][,;] \.\.\.["']""")
+    found = {name for name, path in MODULES.items() if shortened.search(path.read_text("utf-8"))}
+    assert found <= {"maskedadv.words.lists"}
+
+
 def test_every_place_that_the_page_names_is_there() -> None:
     """Paths in backquotes, `a/b.py`, `a/b/`, and with a star for a file of one's own."""
     table = PAGE.read_text("utf-8").split("## Where to change what")[1]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.settings import LEVEL
+
 Counts = NDArray[np.intp]
 Floats = NDArray[np.float64]
 TIE = -1
@@ -73,7 +75,7 @@ def majority(votes: Counts) -> Counts:
 
 
 def agreement(
-    votes: Counts, rng: np.random.Generator, n_resamples: int = 5000, level: float = 0.95
+    votes: Counts, rng: np.random.Generator, n_resamples: int = 5000, level: float = LEVEL
 ) -> Agreement:
     """All agreement statistics of one field, with percentile intervals from resampled items.
 
@@ -103,10 +105,10 @@ def agreement(
         patterns=_patterns(kinds, occurs),
         unanimous=_estimate(*unanimous, level),
         pairwise=_estimate(*pairwise, level),
-        alpha=Estimate(np.nan, reason=one_label) if one_label else _library_alpha(votes, alpha[1], level),
+        alpha=Estimate(np.nan, reason=one_label) if one_label else _estimate(*alpha, level),
         kappa=Estimate(np.nan, reason=one_label or _UNEVEN)
         if one_label or uneven
-        else _estimate(_library_kappa(votes), kappa[1], level),
+        else _estimate(*kappa, level),
     )
 
 
@@ -128,8 +130,8 @@ def _estimate(value: float, draws: Floats, level: float) -> Estimate:
     return Estimate(float(value), float(lower), float(upper))
 
 
-# Statistics of resamples: `kinds` are distinct rows of labels, shape (P, n_labels), `weights` how often
-# each occurs, shape (B, P). The library functions below give the values themselves.
+# Statistics of the items and of resamples: `kinds` are distinct rows of labels, shape (P, n_labels), and
+# `weights` how often each occurs, shape (B, P).
 
 
 def _unanimous(kinds: Counts, weights: Counts) -> Floats:
@@ -143,6 +145,7 @@ def _pairwise(kinds: Counts, weights: Counts) -> Floats:
 
 
 def _alpha(kinds: Counts, weights: Counts) -> Floats:
+    """Krippendorff's α, nominal (2019, Content Analysis, 4th ed., ch. 12)."""
     given = kinds.sum(axis=1)
     agreeing = weights @ ((kinds * (kinds - 1)).sum(axis=1) / (given - 1))
     totals = weights @ kinds
@@ -153,6 +156,7 @@ def _alpha(kinds: Counts, weights: Counts) -> Floats:
 
 
 def _kappa(kinds: Counts, weights: Counts) -> Floats:
+    """Fleiss' κ (1971, doi:10.1037/h0031619)."""
     totals = weights @ kinds
     chance = ((totals / totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
     excess = _pairwise(kinds, weights) - chance
@@ -160,19 +164,3 @@ def _kappa(kinds: Counts, weights: Counts) -> Floats:
 
 
 _UNEVEN = "items have different numbers of labels, so see alpha"
-
-
-def _library_alpha(votes: Counts, draws: Floats, level: float) -> Estimate:
-    """Krippendorff (2019), Content Analysis, 4th ed., ch. 12."""
-    try:
-        import krippendorff
-    except ModuleNotFoundError:
-        return Estimate(np.nan, reason="needs the package krippendorff: pip install 'maskedadv[annotation]'")
-    return _estimate(krippendorff.alpha(value_counts=votes, level_of_measurement="nominal"), draws, level)
-
-
-def _library_kappa(votes: Counts) -> float:
-    """Fleiss (1971), doi:10.1037/h0031619."""
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    return float(fleiss_kappa(votes, method="fleiss"))

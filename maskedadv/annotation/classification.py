@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.settings import LEVEL
+
 Counts = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -69,7 +71,7 @@ def _share(part: Floats, whole: NDArray[np.integer]) -> Floats:
 
 
 def rate_intervals(
-    matrix: Counts, rng: np.random.Generator, n_resamples: int = 5000, level: float = 0.95
+    matrix: Counts, rng: np.random.Generator, n_resamples: int = 5000, level: float = LEVEL
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Percentile intervals of accuracy and macro-F1 over resampled items; NaN where they have no spread."""
     total = int(matrix.sum())

@@ -18,6 +18,7 @@ from maskedadv.annotation.mapping import CATEGORY, mapping_agreement, read_mappi
 from maskedadv.annotation.tables import POOLED, choose_fields, count_votes, labels_of, read_annotations
 from maskedadv.errors import BadSetting, MissingColumn
 from maskedadv.files.text_tables import plain_records
+from maskedadv.settings import LEVEL
 from maskedadv.words.lists import first_few
 
 DERIVED = "CS/CA from required_knowledge"
@@ -88,7 +89,7 @@ def evaluate(
     *,
     wanted: tuple[str, ...] = (),
     n_resamples: int = 5000,
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 1,
 ) -> AnnotationResult:
     """Agreement of human annotators, and of a model with their majority.

@@ -22,6 +22,7 @@ from maskedadv.errors import WrongResponse
 from maskedadv.files.folders import check_folder
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
+from maskedadv.words.lists import first_few
 from maskedadv.words.numbers import number
 
 Progress = Callable[[str], None]
@@ -186,8 +187,8 @@ def _notes(blocks: pd.DataFrame, tests: pd.DataFrame) -> list[str]:
     if len(low):
         names = [f"{r.locale} {r.subset}" for r in low.itertuples()]
         out.append(
-            f"the answers tell the items' difficulties apart badly in {', '.join(names[:4])}"
-            f"{', ...' if len(names) > 4 else ''} (separation reliability below .5)"
+            f"the answers tell the items' difficulties apart badly in {first_few(names, 4)} (separation "
+            "reliability below .5)"
         )
     with np.errstate(invalid="ignore"):
         models = blocks[["reliability_local", "reliability_pivot"]].min(axis=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import WIDTH, display_width, format_table, records, wrap
 
@@ -30,7 +31,7 @@ def command() -> None:
 @click.option("--mapping", type=click.Path(path_type=Path), help="Subject to category, checked on --llm.")
 @click.option("--field", "fields", multiple=True, help="Only these fields. Default: all known ones.")
 @click.option("--resamples", default=5000, show_default=True, help="Resamples of the items.")
-@click.option("--level", default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--level", default=LEVEL, show_default=True, help="Level of intervals.")
 @click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for CSV files.")
 @click.option("--overwrite", is_flag=True, help="Replace the results in the output folder.")

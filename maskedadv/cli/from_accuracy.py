@@ -10,6 +10,7 @@ import pandas as pd
 
 from maskedadv.cli.options import json_option
 from maskedadv.result.fit_result import MEAN
+from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--model", multiple=True, help="Print only these models; repeatable.")
 @click.option("--options", "n_options", type=int, help="Options per question; marks accuracies at chance.")
 @click.option("--percent", is_flag=True, help="Accuracies are percentages.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--level", type=float, default=LEVEL, show_default=True, help="Level of the intervals.")
 @click.option(
     "--variants", is_flag=True, help="Also the knowledge gap with the guessing floor and on the linked scale."
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import WIDTH, clean, format_table
 
@@ -44,7 +45,7 @@ def inputs(function: Any) -> Any:
 @inputs
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for tables, figure and page.")
 @click.option("--resamples", "n_resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
-@click.option("--level", default=0.95, show_default=True, help="Level of intervals.")
+@click.option("--level", default=LEVEL, show_default=True, help="Level of intervals.")
 @click.option(
     "--interval",
     type=click.Choice(["expanded", "percentile"]),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
 from maskedadv.responses import Responses
 from maskedadv.vocabulary import SUBSETS
+from maskedadv.words.lists import first_few
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def choose_locales(responses: Responses, locale: Sequence[str] | None, pivot: st
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return first_few(names, 12)
 
 
 def rows_of_language(responses: Responses, code: int) -> slice:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadValue, NoOptions
 from maskedadv.responses import Responses
+from maskedadv.words.lists import first_few
 
 
 def chance_of_items(responses: Responses, guessing: str, options: int | None) -> NDArray[np.float64] | None:
@@ -99,5 +100,4 @@ def at_chance(
 
 
 def _named(responses: Responses, items: NDArray[np.integer]) -> str:
-    names = ", ".join(repr(responses.items[i]) for i in items[:3])
-    return names + (", ..." if len(items) > 3 else "")
+    return first_few([repr(responses.items[i]) for i in items])

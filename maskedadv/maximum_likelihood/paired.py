@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from maskedadv.design.options import at_chance
 from maskedadv.likelihoods import paired, paired_floor
 from maskedadv.maximum_likelihood.block_estimate import clustered
+from maskedadv.settings import LEVEL
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def fit_paired(
     pivot: Array,
     *,
     interval: str,
-    level: float = 0.95,
+    level: float = LEVEL,
     weights: Array | None = None,
 ) -> PairedEstimate:
     """log(n10/n01) of every model, on the items that it answered in both languages.

@@ -15,6 +15,7 @@ from maskedadv.errors import NotConverged
 from maskedadv.maximum_likelihood.guessing import fit_floor
 from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.paired import fit_paired, fit_paired_floor
+from maskedadv.settings import LEVEL
 from maskedadv.simulation.answers import draw_answers
 from maskedadv.simulation.plan import Plan
 from maskedadv.simulation.world import draw_world
@@ -56,7 +57,7 @@ def simulate_power(
     variants: Sequence[str],
     *,
     replicates: int = 200,
-    level: float = 0.95,
+    level: float = LEVEL,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Simulated]:

@@ -13,6 +13,7 @@ from maskedadv.power.marginal_information import marginal_per_item, misfit
 from maskedadv.power.observed_information import result_per_item
 from maskedadv.power.paired_information import PerItem, paired_per_item
 from maskedadv.result.fit_result import Fit
+from maskedadv.settings import LEVEL
 from maskedadv.simulation.plan import Plan
 
 FORMULAS: dict[str, Callable[[Plan, int], PerItem]] = {"paired": paired_per_item, "plain": marginal_per_item}
@@ -92,7 +93,7 @@ def items_needed(
     *,
     result: Fit | None = None,
     power: float = 0.8,
-    level: float = 0.95,
+    level: float = LEVEL,
     fixed_ca: bool = False,
 ) -> float:
     """The smallest number of CS items with which the mean knowledge gap is seen.

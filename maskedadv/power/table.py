@@ -15,6 +15,7 @@ from maskedadv.files.journal import Journal
 from maskedadv.power.by_simulation import BASES, Simulated, simulate_power
 from maskedadv.power.formula import expected, no_formula, per_item, power_of, width_of
 from maskedadv.result.fit_result import Fit
+from maskedadv.settings import LEVEL
 from maskedadv.simulation.plan import Plan
 
 SPREAD = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -45,7 +46,7 @@ def power_table(
     models: Sequence[int] | None = None,
     variants: Sequence[str] = ("paired", "plain"),
     replicates: int = 0,
-    level: float = 0.95,
+    level: float = LEVEL,
     result: Fit | None = None,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda _: None,

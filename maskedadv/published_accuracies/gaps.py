@@ -22,6 +22,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 from maskedadv.design.options import at_chance
 from maskedadv.errors import BadSetting, BadValue, NoSharedItem, PivotMissing, UnknownLocale, UnknownSubset
 from maskedadv.files.text_tables import check_ids, check_unique, numbers, offenders, read_text_table
+from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import GAP_TABLE, SUBSETS
 
 SPREADS = np.linspace(0.0, 3.0, 13)
@@ -59,7 +60,7 @@ def gaps_from_accuracy(
     locale: Sequence[str] | None = None,
     n_options: int | None = None,
     percent: bool = False,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> AccuracyGaps:
     """Approximate the three gaps of each model and locale.
 

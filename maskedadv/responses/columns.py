@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadId, BadValue, MissingId
+from maskedadv.words.lists import first_few
 
 _LARGEST_LOGIT = 1e6  # natural log-odds of even very long options are thousands at most
 _RANGES = {
@@ -21,8 +22,8 @@ _RANGES = {
 
 def offenders(rows: NDArray[np.intp], shown: list[str]) -> str:
     """`row 3: 'x', row 9: 'y', ...`: the first three of many, rows counted from 1 below the header."""
-    listed = ", ".join(f"row {row + 1}: {text}" for row, text in zip(rows[:3], shown[:3], strict=True))
-    return listed + (", ..." if len(rows) > 3 else "")
+    listed = (f"row {row + 1}: {text}" for row, text in zip(rows[:3], shown[:3], strict=True))
+    return first_few(listed, count=len(rows))
 
 
 def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], NDArray[np.object_]]:
@@ -66,7 +67,7 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
     empty = np.array([t is None or t == "" for t in texts] + [True])
     missing = np.flatnonzero(empty[raw])
     if len(missing):
-        where = ", ".join(f"row {row + 1}" for row in missing[:3]) + (", ..." if len(missing) > 3 else "")
+        where = first_few((f"row {row + 1}" for row in missing[:3]), count=len(missing))
         raise MissingId(
             f"column '{name}': {len(missing)} ids are empty ({where}); every answer needs its {name}."
         )

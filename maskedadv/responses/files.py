@@ -17,6 +17,7 @@ from maskedadv.files.csv_text import csv_layout, read_csv, stream_opener
 from maskedadv.files.sources import existing, first_bytes, reason_of
 from maskedadv.responses.folders import read_folder
 from maskedadv.responses.kinds import IDS, VALUES, normal_kinds
+from maskedadv.words.lists import first_few
 
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _OTHER_TABLES = {".jsonl", ".ndjson", ".json", ".xlsx", ".xls", ".xlsb", ".ods", ".zip"}
@@ -79,7 +80,7 @@ def read_named(path: Path, read: Callable[[], pa.Table]) -> pa.Table:
 
 def _wanted(names: list[str], *, extras: bool, where: str) -> list[str]:
     """The columns to read; refuses a header that lacks a required column or names a known one twice."""
-    found = ", ".join(repr(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
+    found = first_few([repr(n) for n in names], 12)
     twice = sorted({n for n in names if n in IDS + VALUES and names.count(n) > 1})
     if twice:
         raise MissingColumn(f"{where} names the column {twice[0]!r} twice; keep one of them.")
@@ -129,12 +130,12 @@ def _mixed(name: str, series: pd.Series, error: Exception) -> pa.Array:
     values = [None if _missing(v) else v for v in series.tolist()]
     broken = [(i, v) for i, v in enumerate(values, 1) if isinstance(v, str) and not _encodable(v)]
     if broken:
-        shown = ", ".join(f"row {i}: {v!a}" for i, v in broken[:3])
+        shown = first_few([f"row {i}: {v!a}" for i, v in broken])
         raise BadId(f"column '{name}': {len(broken)} values are no valid Unicode text ({shown}); mend them.")
     if name in IDS:
         odd = [(i, v) for i, v in enumerate(values, 1) if not isinstance(v, str | int | None)]
         if odd:
-            shown = ", ".join(f"row {i}: {str(v)[:40]!r}" for i, v in odd[:3])
+            shown = first_few([f"row {i}: {str(v)[:40]!r}" for i, v in odd])
             raise BadId(f"column '{name}': {len(odd)} ids are not text ({shown}); make them text.") from error
     return pa.array([None if v is None else str(v) for v in values], pa.string())
 

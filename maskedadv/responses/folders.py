@@ -16,6 +16,7 @@ from maskedadv.errors import MissingColumn, UnreadableFile
 from maskedadv.files.sources import first_bytes
 from maskedadv.files.walk import files_below, is_data, is_hidden
 from maskedadv.responses.kinds import IDS, VALUES, same_kinds
+from maskedadv.words.lists import first_few
 
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _TABLES = (
@@ -78,9 +79,8 @@ def read_folder(
     ]
     _refuse_other_columns(folder, files, tables)
     table = read_named(folder, lambda: pa.concat_tables(same_kinds(tables), promote_options="permissive"))
-    names = ", ".join(str(file.relative_to(folder)) for file in others[:3])
-    more = ", ..." if len(others) > 3 else ""
-    notes = (f"files in {folder} that are no tables were not read: {names}{more}",) if others else ()
+    names = first_few(str(file.relative_to(folder)) for file in others)
+    notes = (f"files in {folder} that are no tables were not read: {names}",) if others else ()
     return table, notes
 
 

@@ -18,6 +18,7 @@ from maskedadv.responses.kinds import IDS, VALUES
 from maskedadv.responses.table import Responses
 from maskedadv.responses.uneven import uneven_shares
 from maskedadv.vocabulary import SUBSETS
+from maskedadv.words.lists import first_few
 
 
 def read_responses(
@@ -221,13 +222,10 @@ def _lookalikes(name: str, ids: NDArray[np.object_]) -> tuple[str, ...]:
     alike = [g for g in groups.values() if len(g) > 1]
     if not alike:
         return ()
-    listed = "; ".join(
-        " and ".join(ascii(t) if not t.isprintable() else repr(t) for t in g) for g in alike[:3]
-    )
-    more = "; ..." if len(alike) > 3 else ""
+    shown = [" and ".join(ascii(t) if not t.isprintable() else repr(t) for t in g) for g in alike]
     return (
         f"{len(alike)} groups of {name} ids differ only by blanks, invisible characters, capitals or the way "
-        f"letters are composed, and count as distinct: {listed}{more}",
+        f"letters are composed, and count as distinct: {first_few(shown, between='; ')}",
     )
 
 

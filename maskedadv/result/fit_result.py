@@ -20,6 +20,7 @@ from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import KNOWLEDGE, VARIANTS
+from maskedadv.words.lists import first_few
 
 COLUMNS = ("locale", "model", "gap", *NUMBERS, "n_items_ca", "n_items_cs", "note")
 LINK_COLUMNS = (
@@ -374,6 +375,5 @@ def chosen_ids(name: str, wanted: str | Iterable[str] | None, have: list[str]) -
     listed = [wanted] if isinstance(wanted, str) else list(wanted)
     for value in listed:
         if value not in have:
-            shown = ", ".join(have[:12]) + (", ..." if len(have) > 12 else "")
-            raise BadSetting(f"{name} {value!r} is not in this result; it has {shown}.")
+            raise BadSetting(f"{name} {value!r} is not in this result; it has {first_few(have, 12)}.")
     return [value for value in have if value in listed]

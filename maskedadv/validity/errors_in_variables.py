@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from maskedadv.settings import LEVEL
 from maskedadv.validity.regression import MIN_DF, MIN_MODELS
 from maskedadv.validity.reliability import GIVEN, Measured
 
@@ -81,7 +82,7 @@ class _Moments:
 
 
 def corrected(
-    native: Measured, controls: Sequence[Measured], proxy: Measured, level: float = 0.95
+    native: Measured, controls: Sequence[Measured], proxy: Measured, level: float = LEVEL
 ) -> Corrected:
     """Regress error-free native scores on error-free controls and proxy.
 

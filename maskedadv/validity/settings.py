@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from maskedadv.errors import BadSetting
+from maskedadv.settings import LEVEL
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Settings:
     """
 
     n_resamples: int = 10_000
-    level: float = 0.95
+    level: float = LEVEL
     alpha: float = 0.05
     seed: int = 1
     interval: str = "expanded"

@@ -19,6 +19,7 @@ import pandas as pd
 
 from maskedadv.errors import BrokenLog, ItemNotUnique, MixedRuns
 from maskedadv.scoring.importers.outcomes import Outcome
+from maskedadv.words.lists import first_few
 
 OTHER_FILTER = "same answer under another filter"
 LOGGED_AGAIN = "same answer logged again"
@@ -230,4 +231,4 @@ def accuracy(correct: pd.Series) -> float:
 
 def examples(values: pd.Series) -> str:
     """The first three."""
-    return ", ".join(repr(value) for value in values.iloc[:3]) + (", ..." if len(values) > 3 else "")
+    return first_few((repr(value) for value in values.iloc[:3]), count=len(values))

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from maskedadv.scoring.importers.guess_names import as_language, is_language, looks_like_models
 from maskedadv.scoring.importers.paths import path_fields
 from maskedadv.scoring.importers.table_sources import TableFile
+from maskedadv.words.lists import first_few
 
 _STEM = r"(?:\.[A-Za-z0-9]{1,8}){1,2}"
 _TAIL_ONLY = r"[_.](?P<language>[a-z]{2,3}(?:[-_][A-Z][a-z]{3}|-[A-Z]{2})?)"
@@ -114,7 +115,7 @@ def _differing(files: Sequence[TableFile]) -> dict[str, list[str]]:
 
 def _take(roles: PathRoles, what: str, template: str, places: dict[str, list[str]]) -> None:
     roles.fields[what] = template
-    roles.why[what] = ", ".join(places[template][:3]) + (", ..." if len(places[template]) > 3 else "")
+    roles.why[what] = first_few(places[template])
 
 
 def _tail_of_stem(places: dict[str, list[str]], roles: PathRoles) -> bool:

@@ -14,7 +14,6 @@ A template's fields are named groups of the pattern, dotted paths into the recor
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from string import Formatter
 from typing import Any
 
 from maskedadv.errors import BadMapping, UnknownSubset
+from maskedadv.files.toml import read_toml
 from maskedadv.scoring.importers.paths import compile_pattern, missing_part
 
 READINGS = ("text", "letter", "0", "1")
@@ -77,24 +77,11 @@ def read_mapping(path: Path) -> list[TaskRule]:
     BadMapping
         Not TOML, no `[[task]]`, an unknown or missing key, a pattern or template that is none.
     """
-    data = load_toml(path)
+    data = read_toml(path, BadMapping)
     tasks = data.get("task")
     if not isinstance(tasks, list) or not tasks or set(data) != {"task"}:
         raise BadMapping(f"{path}: a mapping consists of [[task]] tables with pattern, language and item.")
     return [_rule(task, f"{path}, task {n}") for n, task in enumerate(tasks, 1)]
-
-
-def load_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises
-    ------
-    BadMapping
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadMapping(f"{path} is not a readable TOML file ({error}).") from error
 
 
 def find_rule(task: str, rules: Sequence[TaskRule]) -> tuple[TaskRule, dict[str, str]] | None:

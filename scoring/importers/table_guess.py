@@ -20,6 +20,7 @@ from maskedadv.scoring.importers.table import read_table
 from maskedadv.scoring.importers.table_files import Layout, columns_of, read_pieces
 from maskedadv.scoring.importers.table_mapping import read_table_mapping
 from maskedadv.scoring.importers.table_sources import TableFile, find_tables
+from maskedadv.words.lists import first_few
 
 _ROWS = 2000  # of one file, for its columns
 _FILES = 5  # that are looked into
@@ -288,7 +289,7 @@ def _head(files: Sequence[TableFile], columns: Sequence[str], roles: Roles) -> l
     ]
     head += ["Read it and edit it: a column taken for the wrong thing gives wrong numbers."]
     if left:
-        head.append(f"Not used: {', '.join(left[:20])}{', ...' if len(left) > 20 else ''}")
+        head.append(f"Not used: {first_few(left, 20)}")
     return [" ".join(line.split()) for line in head]
 
 

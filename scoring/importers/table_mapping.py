@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BadMapping
+from maskedadv.files.toml import read_toml
 from maskedadv.scoring.importers.answers import IDS
-from maskedadv.scoring.importers.mapping import READINGS, Template, load_toml, template
+from maskedadv.scoring.importers.mapping import READINGS, Template, template
 from maskedadv.scoring.importers.paths import compile_pattern
 
 VALUES = ("correct", "p_correct", "n_options")
@@ -118,7 +119,7 @@ def read_table_mapping(path: Path) -> TableMapping:
     BadMapping
         Not TOML, an unknown section or key, a value of the wrong type, or sections that contradict.
     """
-    data = load_toml(path)
+    data = read_toml(path, BadMapping)
     for name, section in data.items():
         if name not in _SECTIONS or not isinstance(section, Mapping):
             raise BadMapping(f"{path}: unknown section {name!r}; known: {', '.join(_SECTIONS)}.")

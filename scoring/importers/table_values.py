@@ -14,6 +14,7 @@ from maskedadv.scoring.importers.outcomes import Outcome, from_logprobs
 from maskedadv.scoring.importers.runs import listed
 from maskedadv.scoring.importers.table_answers import Answers
 from maskedadv.scoring.importers.table_mapping import TableMapping
+from maskedadv.words.lists import first_few
 
 _TRUTH = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 
@@ -76,7 +77,7 @@ def with_values(
 def rows_of(values: pd.Series) -> str:
     """`row 3: 'x', row 9: 'y', ...`: the first three."""
     shown = [f"row {row}: {value!r}" for row, value in values.iloc[:3].items()]
-    return ", ".join(shown) + (", ..." if len(values) > 3 else "")
+    return first_few(shown, count=len(values))
 
 
 def words_of(values: pd.Series, shown: int = 12) -> str:

@@ -16,6 +16,7 @@ from maskedadv.scoring.items.texts import (
     misread_in,
     without_width_in,
 )
+from maskedadv.words.lists import first_few
 
 MAX_OPTIONS = 10
 # Problems that make an item impossible to ask ...
@@ -225,7 +226,6 @@ def _letter(answer: int | None) -> str:
 
 def _three(problems: Sequence[Problem]) -> str:
     shown = [
-        f"{p.where}: item {p.item!r}, {p.language}" + (f", {p.detail}" if p.detail else "")
-        for p in problems[:3]
+        f"{p.where}: item {p.item!r}, {p.language}" + (f", {p.detail}" if p.detail else "") for p in problems
     ]
-    return "; ".join(shown) + ("; ..." if len(problems) > 3 else "")
+    return first_few(shown, between="; ")

@@ -10,6 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from maskedadv.errors import AmbiguousKey, BadItem
+from maskedadv.words.lists import first_few
 
 KEYS = ("auto", "letter", "from-0", "from-1", "text", "column")
 
@@ -150,5 +151,4 @@ def _position(text: str, options: Sequence[str], kind: str, columns: Sequence[st
 
 
 def _rows(rows: Sequence[int], answers: Sequence[Any], places: Sequence[str]) -> str:
-    shown = "; ".join(f"{places[k]}: {answers[k]!r}" for k in rows[:3])
-    return shown + ("; ..." if len(rows) > 3 else "")
+    return first_few([f"{places[k]}: {answers[k]!r}" for k in rows], between="; ")

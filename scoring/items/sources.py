@@ -29,6 +29,7 @@ from maskedadv.scoring.items.rows import (
     options_of,
 )
 from maskedadv.scoring.items.tables import find_files, read_rows
+from maskedadv.words.lists import first_few
 
 NOT_LABELLED = "not labelled CA or CS"
 
@@ -209,14 +210,15 @@ def refuse_repeats(items: Sequence[Item]) -> None:
             repeated.append((first, x))
         seen.setdefault((x.language, x.item), x)
     if repeated:
-        shown = "; ".join(f"{b.where}: {b.item!r} in {b.language!r}, as {a.where}" for a, b in repeated[:3])
+        shown = first_few(
+            [f"{b.where}: {b.item!r} in {b.language!r}, as {a.where}" for a, b in repeated], between="; "
+        )
         raise DuplicateRows(
-            f"{len(repeated)} rows repeat an item in the same language ({shown}"
-            f"{'; ...' if len(repeated) > 3 else ''}); keep one of each."
+            f"{len(repeated)} rows repeat an item in the same language ({shown}); keep one of each."
         )
     both = [x for x in items if subsets.setdefault(x.item, x).subset != x.subset]
     if both:
-        shown = "; ".join(f"{x.where}: {x.item!r}" for x in both[:3]) + ("; ..." if len(both) > 3 else "")
+        shown = first_few([f"{x.where}: {x.item!r}" for x in both], between="; ")
         raise ItemInBothSubsets(
             f"{len(both)} rows have an item under CA that is under CS elsewhere ({shown})."
         )

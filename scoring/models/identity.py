@@ -19,7 +19,8 @@ import torch
 import transformers
 from huggingface_hub import constants
 
-from maskedadv.errors import UnusableModel
+from maskedadv.errors import OutputExists, UnusableModel
+from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.models.devices import choose_device, choose_dtype
 from maskedadv.scoring.models.loading import first_line, load_codec, load_config
 from maskedadv.scoring.models.settings import HfSettings
@@ -170,11 +171,9 @@ def _remember(known: dict[str, str]) -> None:
     """Keep what was found; a machine that has no place for it hashes anew."""
     path = _memory()
     if known and known != _remembered():
-        with suppress(OSError):
+        with suppress(OSError, OutputExists):
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(f".{path.name}.{os.getpid()}")
-            partial.write_text(json.dumps(known), "utf-8")
-            partial.replace(path)
+            write_whole(path, lambda partial: partial.write_text(json.dumps(known), "utf-8"))
 
 
 def _memory() -> Path:

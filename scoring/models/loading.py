@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from maskedadv.scoring.models.devices import choose_device, choose_dtype
 from maskedadv.scoring.models.encode import Codec, codec_of
 from maskedadv.scoring.models.model import Loaded, prepare
 from maskedadv.scoring.models.settings import HfSettings
+from maskedadv.words.lists import first_few
 
 _ONE_AT_A_TIME = threading.Lock()
 """The library replaces methods of its classes while it loads; two loads at once leave tied weights untied."""
@@ -93,11 +94,11 @@ def check_report(name: str, report: Mapping[str, Any]) -> None:
     unexpected = [k for k in _that_matter(report["unexpected_keys"]) if not _BESIDE.search(k)]
     found = []
     if missing:
-        found.append(f"lacks {len(missing)} weights of the model ({_three(missing)})")
+        found.append(f"lacks {len(missing)} weights of the model ({first_few(missing)})")
     if mismatched:
-        found.append(f"holds {len(mismatched)} weights of other sizes ({_three(mismatched)})")
+        found.append(f"holds {len(mismatched)} weights of other sizes ({first_few(mismatched)})")
     if unexpected:
-        found.append(f"holds {len(unexpected)} weights the model has no place for ({_three(unexpected)})")
+        found.append(f"holds {len(unexpected)} weights the model has no place for ({first_few(unexpected)})")
     if report.get("error_msgs"):
         found.append(f"cannot be read wholly ({str(report['error_msgs'][0]).splitlines()[0]})")
     if found:
@@ -168,7 +169,3 @@ def first_line(error: BaseException) -> str:
 
 def _that_matter(keys: Iterable[str]) -> list[str]:
     return sorted(key for key in keys if not _COMPUTED.search(key))
-
-
-def _three(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")

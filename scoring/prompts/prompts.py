@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from maskedadv.errors import BadPrompts, NoPrompt, UnreadableFile
+from maskedadv.errors import BadPrompts, NoPrompt
+from maskedadv.files.toml import read_toml
 from maskedadv.scoring.items.items import MAX_OPTIONS, Item
+from maskedadv.words.lists import first_few
 
 LetterForms = Literal["context", "both"]
 
@@ -53,10 +54,10 @@ def load_prompts(path: Path | None = None) -> Prompts:
     ------
     UnreadableFile, BadPrompts
     """
-    own = _read(Path(__file__).with_name("prompts.toml"))
+    own = read_toml(Path(__file__).with_name("prompts.toml"), BadPrompts)
     version = str(own.pop("version"))
     if path is not None:
-        theirs = _read(path)
+        theirs = read_toml(path, BadPrompts)
         if not isinstance(theirs.get("version"), str):
             raise BadPrompts(f'{path} has no version; begin it with version = "my-1".')
         version = f"{version}+{theirs.pop('version')}"
@@ -136,8 +137,8 @@ def check_prompts(items: Iterable[Item], prompts: Prompts) -> None:
         except NoPrompt as error:
             missing[str(error)] = missing.get(str(error), 0) + 1
     if missing:
-        listed = "; ".join(f"{count} items: {text}" for text, count in list(missing.items())[:3])
-        raise NoPrompt(listed + ("; ..." if len(missing) > 3 else ""))
+        listed = [f"{count} items: {text}" for text, count in missing.items()]
+        raise NoPrompt(first_few(listed, between="; "))
 
 
 def hash_of(rendered: Iterable[Rendered]) -> str:
@@ -157,15 +158,6 @@ def _cue(item: Item, words: Words, prompts: Prompts) -> str:
             "give it with --prompts."
         )
     return words.cue.format(place=words.places[code])
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path} cannot be read ({error}).") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadPrompts(f"{path} is no TOML ({error}).") from error
 
 
 def _words(name: str, table: Any, where: str) -> Words:

@@ -80,11 +80,20 @@ def test_no_item_with_two_labels() -> None:
     assert found.unanimous.reason == "no item has two labels"
 
 
-def test_a_missing_library_is_a_reason_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "krippendorff", None)
-    found = agreement(FLEISS, np.random.default_rng(1), 200)
-    assert "maskedadv[annotation]" in found.alpha.reason
-    assert np.isfinite(found.kappa.value)
+def test_the_coefficients_need_no_library_and_are_those_of_the_libraries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uneven = np.random.default_rng(3).multinomial(4, [0.5, 0.3, 0.2], size=40) + np.eye(3, dtype=int)[0]
+    uneven[::3, 0] -= 1
+    for votes in (FLEISS, uneven):
+        alpha = krippendorff.alpha(value_counts=votes, level_of_measurement="nominal")
+        kappa = fleiss_kappa(votes) if votes is FLEISS else np.nan
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "krippendorff", None)
+            without.setitem(sys.modules, "statsmodels", None)
+            found = agreement(votes, np.random.default_rng(1), 200)
+        assert found.alpha.value == pytest.approx(alpha, abs=1e-12)
+        assert found.kappa.value == pytest.approx(kappa, abs=1e-12, nan_ok=True)
 
 
 def test_resampled_coefficients_are_the_libraries_on_the_resampled_items() -> None:

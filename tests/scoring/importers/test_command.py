@@ -77,7 +77,7 @@ def test_output_is_never_replaced_without_being_asked(run, tmp_path):
         (["inspect", LOGS / "README.md", "-o", "a.csv"], "ends in .eval or .json"),
         (["table", LOGS / "README.md", "-o", "a.csv"], "ends in .csv"),
         (["table", "nowhere.csv", "-o", "a.csv"], "nowhere.csv does not exist"),
-        (["lm-eval", LOGS, "-o", "a.csv", "--map", "none.toml"], "not a readable TOML"),
+        (["lm-eval", LOGS, "-o", "a.csv", "--map", "none.toml"], "give a TOML file"),
         (["lm-eval", LOGS, "-o", "a.csv", "--subset-from", "none.jsonl"], "none.jsonl does not exist"),
     ],
 )

@@ -313,7 +313,7 @@ def test_aggregates_such_as_euroeval_writes_are_refused(table):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = [", "not a readable TOML"),
+        ("x = [", "is not TOML"),
         ("[colums]\nmodel = 'a'\n", "unknown section 'colums'"),
         ("[columns]\nmodell = 'a'\n", "no key 'modell'"),
         ("[columns]\nmodel = 1\n", "must be a text"),

@@ -140,7 +140,7 @@ def test_own_file_adds_and_replaces(tmp_path: Path) -> None:
         ('version = "1"\n[fr]\ncue = "{place} }"\n', "must hold"),
         ('version = "1"\n[fr]\nletters = [["A"], ["B"]]\n', "different texts"),
         ('version = "1"\n[countries]\nWales = ["GB"]\n', "Wales is given no code"),
-        ("version = ", "no TOML"),
+        ("version = ", "not TOML"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
