@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import BadSetting, NothingToImport, ReviewServerFailed
+from maskedadv.files.claims import claim
 from maskedadv.scoring.item_sets.review import label_studio_api as api
 from maskedadv.scoring.item_sets.review.environments import LABEL_STUDIO, bare_variables, environment
 from maskedadv.scoring.item_sets.review.folder import Accounts, Review, accounts_of, token_in
@@ -38,20 +39,31 @@ def running(
     ------
     BadSetting
         The port is taken.
+    OutputExists
+        Another process runs it in this folder.
     ReviewServerFailed
     """
     url = f"http://127.0.0.1:{review.port}"
     if _taken(review.port):
         raise BadSetting(f"port {review.port} is taken by another program; give another one with --port.")
-    python = environment(LABEL_STUDIO, Path(review.environment) if review.environment else None, report)
     data = folder / "label_studio"
+    with claim(data):
+        python = environment(LABEL_STUDIO, Path(review.environment) if review.environment else None, report)
+        with _served(folder, data, python, review.port, accounts, report):
+            yield api.Server(url, accounts.token)
+
+
+@contextmanager
+def _served(
+    folder: Path, data: Path, python: Path, port: int, accounts: Accounts, report: Callable[[str], None]
+) -> Iterator[None]:
     ready = data / _READY
     if not ready.exists():
         shutil.rmtree(data, ignore_errors=True)  # a database half made, in which nobody can have worked
     data.mkdir(mode=0o700, exist_ok=True)
     spec = {
         "folder": str(data.resolve()),
-        "port": review.port,
+        "port": port,
         "token": accounts.token,
         "accounts": [asdict(x) for x in accounts.accounts],
     }
@@ -70,9 +82,9 @@ def running(
             process.stdin.write(json.dumps(spec).encode() + b"\n")
             process.stdin.flush()
             report("Starting Label Studio" + ("" if ready.exists() else " (the first time a minute)"))
-            _wait(process, url, folder / _LOG, accounts)
+            _wait(process, f"http://127.0.0.1:{port}", folder / _LOG, accounts)
             ready.touch()
-            yield api.Server(url, accounts.token)
+            yield
         finally:
             process.terminate()
             try:
@@ -119,7 +131,7 @@ def make_projects(
         there = api.task_keys(server, number) if found else set()
         missing = [x for x in some if (x.item, x.language) not in there]
         if missing:
-            report(f"Adding {len(missing):,} items to {title!r}")
+            report(f"Adding items to {title!r}: {len(missing):,}")
         api.add_tasks(server, number, [task_json(x, suggested.get((x.item, x.language))) for x in missing])
         pages[title] = f"{server.url}/projects/{number}/data?labeling=1"
     return pages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from maskedadv.errors import BadSetting, EmptyTable, NotAResult, NothingToImport, OutputExists, WrongFormat
+from maskedadv.files.claims import claim
 from maskedadv.scoring.item_sets.review import export, start
 from maskedadv.scoring.item_sets.review.folder import (
     Review,
@@ -157,6 +159,28 @@ def test_accounts_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) 
     for name in ("owner", "a@b", "", "../x", "é"):
         with pytest.raises(BadSetting, match="a name has letters"):
             accounts_of(tmp_path, [name])
+
+
+def test_a_folder_is_served_once_at_a_time(tmp_path: Path) -> None:
+    """A second server on the same database would be a second writer; nothing is touched then."""
+    holds, done = threading.Event(), threading.Event()
+
+    def serve() -> None:
+        with claim(tmp_path / "label_studio"):
+            holds.set()
+            done.wait()
+
+    start.write_review(tmp_path, Review(fingerprint(make_tasks(ITEMS)), "label-studio"))
+    other = threading.Thread(target=serve)
+    other.start()
+    holds.wait()
+    try:
+        with pytest.raises(OutputExists, match="another process"), start.started(ITEMS, tmp_path, port=0):
+            pass
+        assert not (tmp_path / "label_studio").exists()
+    finally:
+        done.set()
+        other.join()
 
 
 def test_tasks_that_are_kept_are_the_same_again(tmp_path: Path) -> None:
