@@ -22,7 +22,7 @@ from maskedadv.design.accuracy_filter import filter_models
 from maskedadv.design.blocks import Block, build_block
 from maskedadv.design.prepare import Design, Opened, open_table, prepare_locales
 from maskedadv.design.without_items import without_items
-from maskedadv.errors import WrongResponse
+from maskedadv.errors import EstimationError, WrongResponse
 from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
@@ -173,7 +173,10 @@ def dif(
     table = _sort(table, languages)
     gaps = pd.DataFrame()
     if purify:
-        gaps = _purified(design, settings, table, progress)
+        try:
+            gaps = _purified(design, settings, table, progress)
+        except EstimationError as error:
+            notes.insert(0, f"no gaps with and without the items removed: {str(error).rstrip('.')}")
     asked = {"against": against, "alpha": alpha, "purify": purify, "items": items is not None}
     whole = {**settings.as_json(), **asked}
     return Dif(
@@ -297,6 +300,12 @@ def _notes(tests: Sequence[BlockTest], design: Design) -> list[str]:
         out.append(
             f"with {plural(min(min(t.cells) for t in few), 'model')} only gross differences can be seen: no "
             "flag does not mean no difference"
+        )
+    left = sum(t.left_out for t in tests if min(t.cells))
+    if left:
+        out.append(
+            f"{plural(left, 'cell')} (a model in a language, in one subset) do not count: their abilities "
+            "are not finite, or share no items with the others'"
         )
     nothing = [t for t in tests if not min(t.cells)]
     if nothing:

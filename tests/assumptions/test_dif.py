@@ -230,6 +230,24 @@ def test_nothing_that_can_be_tested() -> None:
     assert any("nothing can be tested" in note for note in one.notes)
 
 
+def test_gaps_that_cannot_be_had_cost_no_tests() -> None:
+    responses = table(2, 8)
+    responses["correct"] = 1
+    one = dif(responses, min_accuracy=0.0, **FAST)
+    assert len(one.items) == 16
+    assert not len(one.gaps)
+    assert any("no gaps with and without" in note for note in one.notes)
+
+
+def test_cells_that_do_not_count_are_told() -> None:
+    responses = table(6, 20)
+    perfect = (responses["model"] == "m01") & (responses["language"] == "en")
+    responses.loc[perfect, "correct"] = 1
+    one = dif(responses, min_accuracy=0.0, purify=False, **FAST)
+    assert one.subsets["cells_left_out"].tolist() == [1, 1]
+    assert any(note.startswith("2 cells") for note in one.notes)
+
+
 def test_refusals() -> None:
     with pytest.raises(BadSetting, match="against"):
         dif(table(2, 6), against="other")

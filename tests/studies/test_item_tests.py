@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.studies.item_tests import SETTINGS, power, sizes
+from tests.studies.purified import changes
 
 pytestmark = pytest.mark.slow
 
@@ -29,3 +30,15 @@ def test_power(size: float, languages: int) -> None:
     found = power(40, size, 15, languages)
     assert found["power"] == pytest.approx(found["expected"], abs=3 * np.sqrt(0.25 / 150))
     assert found["effect"] == pytest.approx(size, abs=0.2)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.15])
+def test_change_of_purified_gaps(share: float) -> None:
+    """Its standard error is that over tables; without a difference nothing moves."""
+    found = changes(30, share)
+    if share == 0.0:
+        assert abs(found["change"]) < 0.01
+        return
+    assert found["told"] == pytest.approx(found["spread"], rel=3.5 / np.sqrt(2 * 30))
+    assert found["covers its mean"] > 0.8
+    assert -0.8 - 2.0 * share < found["all items"] < found["purified"] < -0.75
