@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow test-review check format bench bench-gpu docs clean
+.PHONY: demo test test-core test-scoring test-slow test-review check format audit bench bench-gpu docs clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -50,6 +50,11 @@ check: .venv/.installed
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+
+# Known holes in what the core installs; asks the package index's service, so it is no part of check.
+audit: .venv-core/.installed
+	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv-core/bin/python -m pip_audit --skip-editable
 
 format: .venv/.installed
 	$(PY) -m ruff format .

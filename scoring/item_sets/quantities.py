@@ -84,7 +84,7 @@ def _numbers(text: str) -> tuple[list[Number], list[Number]]:
             if re.match(rf"{word}s?\b", after):
                 values |= {v * factor for v in values}
         # A month has a name in other languages, and one thing is "a" thing.
-        may_be_words = _MONTH.match(text, end) or (token == "1" and _DENSE.match(text, end))
+        may_be_words = _MONTH.match(text, end) or (token == "1" and _DENSE.match(text, end))  # noqa: S105
         (spoken if may_be_words else digits).append(Number(token, frozenset(values)))
     spoken += [
         Number(w, frozenset({Decimal(words["english_numbers"][w])}))

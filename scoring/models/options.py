@@ -21,7 +21,7 @@ from maskedadv.scoring.models.passes import OnTheWay, long_tails, one_token
 TOO_LONG = "too_long"
 NOT_FINITE = "not_finite"
 OUT_OF_MEMORY = "out_of_memory"
-UNKNOWN_TOKEN = "token not in the model's vocabulary"
+UNKNOWN_TOKEN = "token not in the model's vocabulary"  # noqa: S105
 _AHEAD = 2  # batches whose results may be on their way while the next is handed to the device
 
 
