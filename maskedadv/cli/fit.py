@@ -82,6 +82,7 @@ def _say(result: Fit, output: Path, *, as_json: bool) -> None:
                     "warnings": result.warnings,
                     "headline": result.headline,
                     "means": records(result.means(variant=result.headline)),
+                    "populations": records(result.populations(variant=result.headline)),
                     "variants": records(result.variant_gaps()),
                     "links": records(result.links()),
                     "departures": records(result.departures()),

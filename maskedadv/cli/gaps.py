@@ -133,6 +133,8 @@ def _markdown(frame: pd.DataFrame) -> str:
                 cells.append(probability(value))
             elif isinstance(value, float):
                 cells.append(number(value))
+            elif pd.isna(value):
+                cells.append("")
             else:
                 cells.append(str(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " "))
         lines.append("| " + " | ".join(cells) + " |")

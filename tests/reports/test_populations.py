@@ -60,6 +60,9 @@ def test_terminal(fit: maskedadv.Fit, tmp_path: Path, capsys: pytest.CaptureFixt
     new = fit.populations(facts, variant=fit.headline).set_index(["locale", "gap"])
     row = new.loc[("(a new locale)", "local_gap")]
     assert f"local {row['estimate']:.2f} {row['sd']:.2f} {row['lower']:.2f} {row['upper']:.2f}" in words
+    _, out, _ = run(capsys, "gaps", tmp_path / "result", "--models", facts, "--format", "markdown")
+    assert "| (a new locale) | (models like these) |" in out
+    assert "NA>" not in out
     facts.write_text("model,kind\nm0,open\n")
     code, _, err = run(capsys, "gaps", tmp_path / "result", "--models", facts)
     assert code == 2
