@@ -157,7 +157,7 @@ def _answer(plan: Plan, needed: dict[str, tuple[float, float]], power: float, le
         ca = round(ratio * plan.items_ca / plan.items_cs) if np.isfinite(ratio) else np.inf
         own = "no number of items is enough" if np.isinf(ratio) else f"{ratio:,.0f} CS and {ca:,.0f} CA items"
         also = "no number of CS items is enough" if np.isinf(fixed) else f"{fixed:,.0f} CS items"
-        parts.append(f"{variant} {own} (with {plan.items_ca:,} CA items: {also})")
+        parts.append(f"{variant} {own} (with {plural(plan.items_ca, 'CA item')}: {also})")
     return (
         f"To see a knowledge gap of {number(plan.knowledge_gap)} logits in {percent(power)} of studies with "
         f"{plural(plan.models, 'model')} ({level_text(level)} intervals): {'; '.join(parts)}."

@@ -9,7 +9,7 @@ import click
 
 from maskedadv.checks import Whole
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
-from maskedadv.vocabulary import GAPS, KNOWLEDGE
+from maskedadv.vocabulary import GAPS, KNOWLEDGE, gap_titles
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -72,10 +72,10 @@ def command(
     that differ (2PL, with and without floor); accuracy filters from 0 to 0.5; missing answers as wrong;
     without each model, family (--models) and subject; other tables (--other).
     """
-    from maskedadv.errors import BadSetting
+    from maskedadv.errors import BadSetting, NotEstimable
     from maskedadv.files.atomic import check_table_output, write_table
     from maskedadv.sensitivity import vary
-    from maskedadv.sensitivity.reading import by_kind, by_locale, in_words
+    from maskedadv.sensitivity.reading import by_kind, by_locale, in_words, judged
 
     Whole(1, 1000)("--jobs", jobs)
     others = dict(pair.partition("=")[::2] for pair in other)
@@ -97,6 +97,9 @@ def command(
         tell=lambda line: click.echo(f"  {line}", err=True),
         journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
     )
+    if judged(found, gap).empty:
+        title = gap_titles()[gap]
+        raise NotEstimable(f"no {title} is known under any analysis; `maskedadv check` says what is missing.")
     if output is not None:
         write_table(found.table, output)
     if figure is not None:

@@ -89,11 +89,11 @@ def estimators(known: Known) -> list[Specification]:
     for estimator in ("joint", "marginal") if binary else ():
         if estimator != s.estimator:
             out.append((estimator, replace(s, estimator=estimator), ("plain",)))
-    if s.scope == "locale" and (s.locale is None or len(s.locale) > 1):
+    if s.scope == "locale" and len(choose_locales(known.responses, s.locale, s.pivot)) > 1:
         own = replace(s, scope="joint")
         out.append(("one CA difficulty in all languages", own, ("plain",)))
     if known.responses.p_correct is not None and known.responses.correct is not None:
-        for response in {"binary", "soft", "crm"} - {s.response}:
+        for response in (r for r in ("binary", "soft", "crm") if r != s.response):
             own = replace(s, response=response, estimator="joint", guessing="none")
             out.append((f"response {response}", own, ("plain", "paired")))
     if binary:

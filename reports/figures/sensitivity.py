@@ -49,7 +49,7 @@ def specification_curve(
     rows = judged(found, gap)
     rows = rows[rows["locale"] == (locale or main_locale(found))]
     if rows.empty:
-        raise NothingToDraw("sensitivity: no estimate is known.")
+        raise NothingToDraw(f"sensitivity: no {gap_titles()[gap]} is known under any analysis.")
     rows = rows.sort_values(["estimate", "kind", "name", "variant"], kind="stable").reset_index(drop=True)
     rows["rank"] = np.arange(1, len(rows) + 1)
     rows["clear"] = clearness(rows)

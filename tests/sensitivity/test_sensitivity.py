@@ -210,6 +210,16 @@ def test_the_command_tells_it_and_draws_it(table, tmp_path, capsys):
     assert refused.value.code == 2
 
 
+def test_a_table_without_one_subset_has_no_knowledge_gap(table, tmp_path, capsys):
+    table[table["subset"] == "CA"].to_csv(tmp_path / "ca.csv", index=False)
+    arguments = ["sensitivity", str(tmp_path / "ca.csv"), "--min-accuracy", "0", "--guessing", "none"]
+    with pytest.raises(SystemExit) as done:
+        main([*arguments, "--locale", "zh", "-o", str(tmp_path / "out.csv")])
+    assert done.value.code == 1
+    assert "no knowledge gap is known" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*out*"))
+
+
 @pytest.mark.slow
 def test_no_clear_gap_of_the_bundled_outcomes_hangs_on_a_choice():
     found = vary(global_mmlu_lite(), jobs=2)
