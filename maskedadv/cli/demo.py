@@ -8,9 +8,8 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -79,12 +78,9 @@ def _one_screen(result: Fit) -> str:
     wide: dict[str, dict[str, str]] = {}
     for row in records(means):
         wide.setdefault(row["locale"], {})[row["gap"]] = interval_text(row, TERMINAL)
-    overall = [
-        f"{name} {interval_text(row, TERMINAL)}"
-        for name in result.variants
-        if (row := locale_mean(result, name)) is not None
-    ]
-    clear = [name for name in result.variants if _is_clear(locale_mean(result, name))]
+    known = {name: whole for name in result.variants if (whole := locale_mean(result, name)) is not None}
+    overall = [f"{name} {interval_text(whole, TERMINAL)}" for name, whole in known.items()]
+    clear = [name for name, whole in known.items() if whole["lower"] > 0 or whole["upper"] < 0]
     verdict = f"clear of zero under {', '.join(clear)}" if clear else "under none of them clear of zero"
     return "\n".join(
         [
@@ -101,10 +97,6 @@ def _one_screen(result: Fit) -> str:
             *(_wrapped(sentence) for sentence in CAVEATS[:2]),
         ]
     )
-
-
-def _is_clear(row: Mapping[str, Any] | None) -> bool:
-    return row is not None and bool(row["lower"] > 0 or row["upper"] < 0)
 
 
 class Steps:

@@ -226,7 +226,7 @@ def _compile(program: str, text: str, kept: Path) -> None:
         except OSError as error:
             raise EngineFailed(_cannot_compile(program, f"{make}: {error.strerror}")) from error
         if code or not built.exists():
-            told = make_cause_in(console.read_text("utf-8", "replace"), code)
+            told = make_cause_in(console.read_text("utf-8", "replace"), code or 0)
             raise EngineFailed(_cannot_compile(program, told))
         write_whole(kept, lambda partial: shutil.copy2(built, partial))
 

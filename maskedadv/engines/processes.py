@@ -87,7 +87,7 @@ def _end(running: Mapping[int, subprocess.Popen[bytes]]) -> None:
 
 def _prctl() -> Callable[..., int] | None:
     try:
-        return ctypes.CDLL(None).prctl  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).prctl
     except (OSError, AttributeError, TypeError):
         return None
 

@@ -144,7 +144,7 @@ def _mean_in_words(fit: Fit, variant: str, chosen: Mapping[str, Any]) -> str:
 
 def locale_mean(
     fit: Fit, variant: str, locales: Sequence[str] | None = None, models: Sequence[str] | None = None
-) -> pd.Series | None:
+) -> dict[str, Any] | None:
     """The mean knowledge gap over locales and models with its interval, from their joint uncertainty.
 
     Returns
@@ -155,11 +155,11 @@ def locale_mean(
     members = np.isin(joint.locales, joint.locales if locales is None else list(locales))[None, :, None]
     own = np.isin(joint.models, joint.models if models is None else list(models))[None, None, :]
     whole = joint.contrast(joint.average(members & own)).frame({"locale": [ALL_LOCALES]})
-    row = whole[whole["gap"] == KNOWLEDGE].iloc[0]
+    row = {str(k): v for k, v in whole[whole["gap"] == KNOWLEDGE].iloc[0].items()}
     return row if np.isfinite(row["estimate"]) else None
 
 
-def _clear(row: pd.Series) -> str:
+def _clear(row: Mapping[str, Any] | pd.Series) -> str:
     where = "is clearly above zero" if row["lower"] > 0 else "is clearly below zero"
     if not (row["lower"] > 0 or row["upper"] < 0):
         where = "is not clear of zero" if np.isfinite(row["sd"]) else "has no interval"

@@ -71,7 +71,7 @@ def population_table(
         own, families, centres=_centres(fit, variant) if model is None else None, seed=fit.settings.seed
     )
     frame = frame[frame["gap"].isin(kinds)].reset_index(drop=True)
-    counted = {f for f, some in zip(families, own.some.any(axis=0).tolist(), strict=True) if some}
+    counted = {f for f, some in zip(families, np.atleast_1d(own.some.any(axis=0)), strict=True) if some}
     frame.attrs = {"families": told, "n_families": len(counted)}
     return frame
 
