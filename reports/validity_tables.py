@@ -11,8 +11,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from maskedadv.reports.columns import Column, Row, build, count, estimate, interval, number, p, text, whole
-from maskedadv.reports.tables import Cell, Table, to_latex, write_csv
+from maskedadv.reports.columns import Column, build, text
+from maskedadv.reports.tables import Table, to_latex, write_csv
+from maskedadv.reports.validity_columns import (
+    BLOCK_A,
+    FIT,
+    INCREMENTAL,
+    LEAVE_OUT,
+    PARTIAL,
+    RANKING,
+    RANKING_FULL,
+    REGRESSION_FULL,
+    SENSITIVITY,
+    STRATIFIED,
+)
 from maskedadv.reports.validity_error_tables import error_tables
 from maskedadv.validity import Study
 from maskedadv.validity.ranking import FISHER_FROM, STUDENTISED_FROM
@@ -36,118 +48,6 @@ class Exhibit:
         return f"table{self.number:0>2}_{self.slug}"
 
 
-def _lofo(row: Row) -> Cell:
-    shown = f"{row['lofo_passed']}/{row['lofo_refits']}" if row["lofo_refits"] else "n/a"
-    return Cell(shown, float(row["lofo_passed"]))
-
-
-def _passes(row: Row) -> Cell:
-    return Cell("n/a" if not row["left_out"] else "yes" if row["passes"] else "no")
-
-
-_PAIRING = text("Pairing", "pairing")
-_DELTA = estimate("ΔR²", "delta_r2", "delta_r2_lower", "delta_r2_upper")
-_BETA = estimate("β of proxy", "beta", "beta_lower", "beta_upper")
-_RANKING = [
-    _PAIRING,
-    whole("Models", "n_models"),
-    estimate("τ, all items", "tau", "lower", "upper", 2),
-    count("Top 3", "top3"),
-    count("Top 5", "top5"),
-    number("τ, CA", "tau_ca", 2),
-    number("τ, CS", "tau_cs", 2),
-]
-_INCREMENTAL = [
-    _PAIRING,
-    number("R², base", "r2_base"),
-    number("R², extended", "r2_ext"),
-    _DELTA,
-    _BETA,
-    p("p", "p_f"),
-    Column("LOFO", _lofo),
-    text("Evidence", "evidence"),
-]
-_SENSITIVITY = [
-    _PAIRING,
-    number("ΔR², main", "delta_r2"),
-    p("p, main", "p_f"),
-    estimate("ΔR², extra", "delta_r2_extra", "delta_r2_lower_extra", "delta_r2_upper_extra"),
-    estimate("β, extra", "beta_extra", "beta_lower_extra", "beta_upper_extra"),
-    p("p, extra", "p_f_extra"),
-]
-_BLOCK_A = [
-    text("Benchmark", "benchmark"),
-    text("Language", "language"),
-    whole("Models", "n_models"),
-    whole("CA items", "n_ca"),
-    whole("CS items", "n_cs"),
-    whole("Balanced", "n_balanced"),
-    estimate("τ [spread]", "tau", "lower", "upper", 2),
-    number("τ, all items", "tau_all", 2),
-]
-_RANKING_FULL = [
-    _PAIRING,
-    text("Items", "group"),
-    whole("Models", "n_models"),
-    whole("Native items", "n_items_native"),
-    whole("Proxy items", "n_items_proxy"),
-    estimate("τ", "tau", "lower", "upper", 2),
-    interval("Studentised", "lower_t", "upper_t", 2),
-    interval("To go by", "lower_chosen", "upper_chosen", 2),
-    text("which is", "chosen"),
-    p("p", "p_value"),
-    count("Top 3", "top3"),
-    count("Top 5", "top5"),
-]
-_REGRESSION_FULL = [
-    _PAIRING,
-    whole("Models", "n_models"),
-    whole("df", "df_resid"),
-    number("R², base", "r2_base"),
-    number("R², ext.", "r2_ext"),
-    _DELTA,
-    number("F", "f", 2),
-    p("p", "p_f"),
-    _BETA,
-    number("SE", "beta_se"),
-    number("β std.", "beta_std"),
-]
-_FIT = [
-    _PAIRING,
-    text("Controls", "variant"),
-    number("Adj. R², base", "adj_r2_base"),
-    number("extended", "adj_r2_ext"),
-    number("CV R², base", "cv_r2_base"),
-    number("extended", "cv_r2_ext"),
-    number("by family, base", "cv_r2_base_family"),
-    number("extended", "cv_r2_ext_family"),
-]
-_STRATIFIED = [
-    _PAIRING,
-    text("Items", "items"),
-    whole("Models", "n_models"),
-    number("R², base", "r2_base"),
-    _DELTA,
-    _BETA,
-    p("p", "p_f"),
-]
-_PARTIAL = [
-    _PAIRING,
-    number("All items", "main"),
-    number("CA", "CA"),
-    number("CS", "CS"),
-    number("Extra controls", "extra"),
-]
-_LEAVE_OUT = [
-    _PAIRING,
-    text("Left out", "left_out"),
-    whole("Models left", "n_models"),
-    number("β of proxy", "beta"),
-    p("p", "p"),
-    Column("Passes", _passes, numeric=False),
-]
-
-
 def exhibits(study: Study) -> tuple[Exhibit, ...]:
     """All tables of a study, by number; a last column says why a number is not there."""
     settings = study.settings
@@ -167,7 +67,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Kendall τ between native and proxy scores, and how many of the three and five best models the "
             f"two share. {brackets}",
             ranking,
-            _RANKING,
+            RANKING,
         ),
         _exhibit(
             "6",
@@ -178,7 +78,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             f"{settings.alpha:g}. Corrected: with measurement error taken out (Tables 27c, 27d); the class "
             f"rests on both. {brackets}",
             incremental,
-            _INCREMENTAL,
+            INCREMENTAL,
         ),
         _exhibit(
             "7",
@@ -186,7 +86,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Sensitivity to the extra controls",
             f"The main regression, and the one with the pairing's extra_controls added. {brackets}",
             sensitivity,
-            _SENSITIVITY,
+            SENSITIVITY,
         ),
         _exhibit(
             "25",
@@ -195,7 +95,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Kendall τ on as many items of either subset, drawn anew in each repeat: mean, and 2.5% to 97.5% "
             f"of the repeats. Subsets under {settings.min_items} items are reported, not interpreted.",
             study.block_a,
-            _BLOCK_A,
+            BLOCK_A,
         ),
         _exhibit(
             "26",
@@ -208,7 +108,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Top k: models among the k best on both; models tied at the k-th place count with their chance "
             f"of being in. {brackets}",
             study.ranking,
-            _RANKING_FULL,
+            RANKING_FULL,
         ),
         _exhibit(
             "27",
@@ -216,7 +116,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Incremental validity in full",
             full,
             variants.loc[variants["variant"] == "main"],
-            _REGRESSION_FULL,
+            REGRESSION_FULL,
         ),
         _exhibit(
             "27b",
@@ -225,7 +125,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "CV R²: one model held out at a time; by family: one family. Squared errors of held-out models "
             "against squares about the mean, so it may fall below zero.",
             variants.loc[variants["variant"].isin(["main", "extra"])],
-            _FIT,
+            FIT,
         ),
         *(_exhibit(*parts) for parts in error_tables(study)),
         _exhibit(
@@ -234,7 +134,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Incremental validity on CA and on CS items",
             f"Native and proxy scores are both taken over the items named. {brackets}",
             variants.loc[variants["variant"] != "extra"],
-            _STRATIFIED,
+            STRATIFIED,
         ),
         _exhibit(
             "29",
@@ -242,7 +142,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "Partial correlations",
             "Correlation of native and proxy scores given the controls.",
             partial,
-            _PARTIAL,
+            PARTIAL,
         ),
         _exhibit(
             "30",
@@ -250,7 +150,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "The extra controls in full",
             full,
             variants.loc[variants["variant"] == "extra"],
-            _REGRESSION_FULL,
+            REGRESSION_FULL,
         ),
         _exhibit(
             "31",
@@ -259,7 +159,7 @@ def exhibits(study: Study) -> tuple[Exhibit, ...]:
             "The extended regression without each model family; it passes with β > 0 and nominal p < "
             f"{settings.alpha:g}.",
             by_family,
-            _LEAVE_OUT,
+            LEAVE_OUT,
         ),
     )
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.gaps.population import FEWEST, LIKE_THESE, NEW_LOCALE
-from maskedadv.result.fit_result import BY_FAMILY, MEAN
+from maskedadv.result.tables import BY_FAMILY, MEAN
 from maskedadv.vocabulary import KNOWLEDGE
 from maskedadv.words.numbers import level_text, number, plural, probability
 from maskedadv.words.terminal import format_table, records, wrap

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,34 +12,14 @@ import xarray as xr
 
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty
-from maskedadv.gaps.headline import Departure, headline_of
+from maskedadv.gaps.headline import headline_of
 from maskedadv.gaps.joint import Contrasts, Joint
 from maskedadv.gaps.tipping import tipping_points
-from maskedadv.result.cube import NUMBERS
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
+from maskedadv.result.tables import chosen_ids, departure_rows, gap_rows, link_rows, relative_rows
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import KNOWLEDGE, VARIANTS
-from maskedadv.words.lists import first_few
-
-COLUMNS = ("locale", "model", "gap", *NUMBERS, "n_items_ca", "n_items_cs", "note")
-LINK_COLUMNS = (
-    "locale",
-    "variant",
-    "ratio",
-    "lower",
-    "upper",
-    "slope",
-    "correlation",
-    "models",
-    "common_ratio",
-    "common_lower",
-    "common_upper",
-    "common_p",
-    "note",
-)
-MEAN = "(mean over models)"
-BY_FAMILY = "(mean by family)"
 
 
 @dataclass(frozen=True)
@@ -119,23 +99,7 @@ class Fit:
         locales = chosen_ids("locale", locale, [str(v) for v in cube["locale"].values])
         models = chosen_ids("model", model, [str(v) for v in cube["model"].values])
         kinds = chosen_ids("gap", gap, [str(v) for v in cube["gap"].values])
-        part = cube.sel(locale=locales, model=models, gap=kinds)
-        shape = part["estimate"].shape
-        index = np.indices(shape).reshape(3, -1)
-        paired = part["n_paired"].values
-        frame = pd.DataFrame(
-            {
-                "locale": np.array(locales, dtype=object)[index[0]],
-                "model": np.array(models, dtype=object)[index[1]],
-                "gap": np.array(kinds, dtype=object)[index[2]],
-                **{name: part[name].values.ravel() for name in NUMBERS},
-                "n_items_ca": paired[index[0], index[1], 0],
-                "n_items_cs": paired[index[0], index[1], 1],
-                "note": part["note"].values.ravel().astype(object),
-            }
-        )
-        present = np.asarray((part["n_items"].values[..., 0] > 0).any(axis=-1))
-        return frame[present[index[0], index[1]]].reset_index(drop=True)
+        return gap_rows(cube, locales, models, kinds)
 
     def means(
         self,
@@ -263,10 +227,7 @@ class Fit:
         shift (common step from plain to paired, weighted by precision, logit), sd, statistic, df, p; empty
         for a single model.
         """
-        names = [f.name for f in fields(Departure)]
-        frame = pd.DataFrame([asdict(d) for d in self.info.departures], columns=names)
-        numbers = {n: float for n in names if n not in ("locale", "gap", "n_models")}
-        return frame.astype(numbers)
+        return departure_rows(self.info)
 
     def relatives(self) -> pd.DataFrame:
         """Residual correlation of every pair of models, the most alike first.
@@ -279,9 +240,7 @@ class Fit:
         -------
         DataFrame with the columns model, other, correlation, group.
         """
-        own = self.info.relatives
-        rows = [] if own is None else own.pairs()
-        return pd.DataFrame(rows, columns=["model", "other", "correlation", "group"])
+        return relative_rows(self.info)
 
     def tipping(self, *, variant: str = "plain", model: str | Iterable[str] | None = None) -> pd.DataFrame:
         """The ratio of scales at which the mean knowledge gap would vanish, by locale and over all.
@@ -309,8 +268,7 @@ class Fit:
         models, common_ratio, common_lower, common_upper (λ if every model has one pivot-language ability for
         both pools), common_p (p-value of that assumption), note.
         """
-        rows = [{**v, "note": v["reason"] or v.get("common_reason", "")} for v in self.info.links]
-        return pd.DataFrame(rows, columns=list(LINK_COLUMNS))
+        return link_rows(self.info)
 
     def _variant(self, name: str) -> xr.Dataset:
         chosen_ids("variant", name, self.variants)
@@ -360,20 +318,3 @@ class Fit:
         from maskedadv.result.save import save
 
         return save(self, Path(path), overwrite=overwrite)
-
-
-def chosen_ids(name: str, wanted: str | Iterable[str] | None, have: list[str]) -> list[str]:
-    """Those of `have` that are wanted, in their own order; None is all.
-
-    Raises
-    ------
-    BadSetting
-        One of them is not there.
-    """
-    if wanted is None:
-        return have
-    listed = [wanted] if isinstance(wanted, str) else list(wanted)
-    for value in listed:
-        if value not in have:
-            raise BadSetting(f"{name} {value!r} is not in this result; it has {first_few(have, 12)}.")
-    return [value for value in have if value in listed]

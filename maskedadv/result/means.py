@@ -14,7 +14,9 @@ from maskedadv.gaps.families import families_of
 from maskedadv.gaps.joint import Contrasts, Joint
 from maskedadv.gaps.population import populations
 from maskedadv.models_table import family_column
-from maskedadv.result.fit_result import BY_FAMILY, COLUMNS, MEAN, NUMBERS, Fit, chosen_ids
+from maskedadv.result.cube import NUMBERS
+from maskedadv.result.fit_result import Fit
+from maskedadv.result.tables import BY_FAMILY, COLUMNS, MEAN, chosen_ids
 from maskedadv.vocabulary import CONTRASTS, GAPS, VARIANTS
 from maskedadv.words.numbers import plural
 

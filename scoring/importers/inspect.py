@@ -17,6 +17,7 @@ from maskedadv.errors import BadSetting, BadValue, BrokenLog, LimitedRun, MixedR
 from maskedadv.scoring.importers import mapping as m
 from maskedadv.scoring.importers.answers import CUT_OFF, Note, Part, Row, gather, make_part, place
 from maskedadv.scoring.importers.imported import Imported, combine
+from maskedadv.scoring.importers.inspect_checks import check_complete, check_count
 from maskedadv.scoring.importers.inspect_files import find_inspect_logs, read_samples
 from maskedadv.scoring.importers.jsonstream import CUT
 from maskedadv.scoring.importers.labels import choose_subset
@@ -30,7 +31,7 @@ from maskedadv.scoring.importers.outcomes import (
     from_choice,
 )
 from maskedadv.scoring.importers.reading_check import ReadingCheck
-from maskedadv.scoring.importers.runs import MappedRun, Run, listed, map_runs
+from maskedadv.scoring.importers.runs import MappedRun, listed, map_runs
 from maskedadv.scoring.reading.read import read_answer
 
 LATER_EPOCH = "later epoch"
@@ -104,7 +105,7 @@ def _read(
     scorer: str | None,
 ) -> Part:
     run, rule, names = mapped.run, mapped.rule, mapped.names
-    notes: list[str | Note] = [*_check_complete(run, allow_limited=allow_limited)]
+    notes: list[str | Note] = [*check_complete(run, allow_limited=allow_limited)]
     dropped: Counter[str] = Counter()
     silent, invalid, held = 0, 0, 0
     check = ReadingCheck()
@@ -154,7 +155,7 @@ def _read(
     frame = _first_epoch(frame) if epochs == "first" else _mean_of_epochs(frame)
     dropped[LATER_EPOCH] = answers - len(frame) if epochs == "first" else 0
     notes += check.notes("it is taken as logged; --scorer read takes the reading instead")
-    notes += _check_count(run, held)
+    notes += check_count(run, held)
     if (run.results or {}).get("invalidated") and not invalid and not allow_limited:
         raise LimitedRun(f"{run.path}: it was invalidated; allow it with --allow-limited.")
     if silent:
@@ -252,22 +253,6 @@ def _read_here(sample: Mapping[str, Any], language: str, where: str) -> Outcome:
     return from_choice(read.option, right, len(texts), read.read_by)
 
 
-def _check_count(run: Run, held: int) -> list[str]:
-    """Whether the log holds as many samples as its header says."""
-    header = run.results or {}
-    results, config, dataset = (
-        _table(header.get("results")),
-        *(_table(header["eval"].get(key)) for key in ("config", "dataset")),
-    )
-    epochs, limit, size = config.get("epochs") or 1, config.get("limit"), dataset.get("samples")
-    expected = results.get("total_samples")
-    if not isinstance(expected, int) and isinstance(size, int) and isinstance(epochs, int):
-        expected = (min(size, limit) if isinstance(limit, int) else size) * epochs
-    if not isinstance(expected, int) or expected == held or config.get("sample_id"):
-        return []
-    return [f"the log holds {held} samples, its header says {expected}"]
-
-
 def _first_epoch(frame: pd.DataFrame) -> pd.DataFrame:
     first = frame.sort_values("order", kind="stable").drop_duplicates(_IDS)
     return first.sort_index().assign(p_correct=np.nan)
@@ -279,24 +264,3 @@ def _mean_of_epochs(frame: pd.DataFrame) -> pd.DataFrame:
     reason = frame["reason"].where(mean.isna(), "")
     means = frame.assign(correct=pd.array([pd.NA] * len(frame), dtype="Int8"), p_correct=mean, reason=reason)
     return means.drop_duplicates(_IDS)
-
-
-def _check_complete(run: Run, *, allow_limited: bool) -> list[str]:
-    """Refuse runs of part of the samples, and runs that did not end well, unless they are allowed."""
-    header = run.results or {}
-    config, dataset = (_table(header["eval"].get(key)) for key in ("config", "dataset"))
-    limit, size = config.get("limit"), dataset.get("samples")
-    problems = []
-    if header.get("status", "success") != "success":
-        problems.append(f"it ended with status {header.get('status')!r}")
-    if config.get("sample_id"):
-        problems.append("it was limited to chosen samples")
-    elif limit is not None and not (isinstance(limit, int) and isinstance(size, int) and size <= limit):
-        problems.append(f"it was limited ({limit})")
-    if problems and not allow_limited:
-        raise LimitedRun(f"{run.path}: {' and '.join(problems)}; allow it with --allow-limited.")
-    return problems
-
-
-def _table(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

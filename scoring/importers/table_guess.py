@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from maskedadv.scoring.importers.guess_columns import Roles, find_roles, missing
 from maskedadv.scoring.importers.guess_names import AGNOSTIC, SPECIFIC, as_language, is_language
 from maskedadv.scoring.importers.guess_paths import PathRoles, find_path_roles
 from maskedadv.scoring.importers.json_documents import holds_records, is_document, load_document
+from maskedadv.scoring.importers.mapping_draft import Draft
 from maskedadv.scoring.importers.table import read_table
 from maskedadv.scoring.importers.table_files import Layout, columns_of, read_pieces
 from maskedadv.scoring.importers.table_mapping import read_table_mapping
@@ -24,31 +24,6 @@ from maskedadv.words.lists import first_few
 
 _ROWS = 2000  # of one file, for its columns
 _FILES = 5  # that are looked into
-
-
-@dataclass
-class _Draft:
-    """Lines of the mapping by section, and what nothing said."""
-
-    sections: dict[str, list[str]] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-
-    def put(self, section: str, key: str, value: Any, why: str = "") -> None:
-        shown = json.dumps(value, ensure_ascii=False) if not isinstance(value, bool) else str(value).lower()
-        name = (
-            key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key, ensure_ascii=False)
-        )
-        line = f"{name} = {shown}"
-        self.sections.setdefault(section, []).append(f"{line:<32} # {why}" if why else line)
-
-    def ask(self, section: str, line: str) -> None:
-        self.sections.setdefault(section, []).append(f"# {line}")
-
-    def text(self, head: Sequence[str]) -> str:
-        order = ("records", "path", "columns", "fixed", "wide", "patterns", "answers", "values")
-        names = sorted(self.sections, key=lambda n: order.index(n) if n in order else len(order))
-        blocks = ["\n".join([f"[{name}]", *self.sections[name]]) for name in names]
-        return "\n".join(f"# {line}" for line in head) + "\n\n" + "\n\n".join(blocks) + "\n"
 
 
 def guess_mapping(paths: Sequence[Path], fixed: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
@@ -73,7 +48,7 @@ def guess_mapping(paths: Sequence[Path], fixed: Mapping[str, str] | None = None)
     fixed = dict(fixed or {})
     with temporary_folder() as scratch:
         files, _ = find_tables(paths, scratch)
-        draft = _Draft()
+        draft = Draft()
         at = _records_at(files[0], draft)
         layout = Layout(at=at)
         columns = columns_of(files[0], layout)
@@ -109,7 +84,7 @@ def _keyed_by_model(roles: Roles, at: str) -> bool:
     return bool(at) and bool(roles.pattern) and roles.pattern == "value"
 
 
-def _records_at(file: TableFile, draft: _Draft) -> str:
+def _records_at(file: TableFile, draft: Draft) -> str:
     """Where in a JSON document the records are; '' for anything else."""
     if file.kind != "json" or file.path.suffix.lower() != ".json" or not is_document(file.path):
         return ""
@@ -172,7 +147,7 @@ def _sample(file: TableFile, layout: Layout, columns: list[str]) -> pd.DataFrame
 
 
 def _put_ids(
-    draft: _Draft,
+    draft: Draft,
     roles: Roles,
     path: PathRoles,
     files: Sequence[TableFile],
@@ -214,7 +189,7 @@ def _put_ids(
     draft.put("columns", "item", item if item and not path.others else own, seen)
 
 
-def _put_values(draft: _Draft, roles: Roles, sample: pd.DataFrame) -> None:
+def _put_values(draft: Draft, roles: Roles, sample: pd.DataFrame) -> None:
     columns = roles.columns
     cells = [cell for name in roles.wide_columns for cell in sample[name]]
     spread = pd.Series(cells, dtype="str")
@@ -258,7 +233,7 @@ def _put_values(draft: _Draft, roles: Roles, sample: pd.DataFrame) -> None:
         draft.missing.append("no column says right or wrong, or holds key and given answer; see [answers]")
 
 
-def _put_labels(draft: _Draft, roles: Roles, sample: pd.DataFrame, fixed: Mapping[str, str]) -> None:
+def _put_labels(draft: Draft, roles: Roles, sample: pd.DataFrame, fixed: Mapping[str, str]) -> None:
     if "subset" in fixed:
         draft.put("fixed", "subset", fixed["subset"], "as you said")
     elif "subset" in roles.columns:

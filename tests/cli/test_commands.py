@@ -14,7 +14,7 @@ import pytest
 
 import maskedadv
 from maskedadv.cli.main import COMMANDS, main
-from maskedadv.result.fit_result import COLUMNS
+from maskedadv.result.tables import COLUMNS
 from maskedadv.words.terminal import display_width
 from tests.conftest import ROOT
 from tests.interrupting import interrupt_after, start

@@ -8,7 +8,8 @@ import pytest
 import maskedadv
 from maskedadv import summaries
 from maskedadv.gaps.joint import Joint
-from maskedadv.result.fit_result import NUMBERS, Fit
+from maskedadv.result.cube import NUMBERS
+from maskedadv.result.fit_result import Fit
 from tests import simulate
 from tests.constructed import constructed_fit
 
