@@ -126,7 +126,9 @@ def test_results_of_unknown_names_are_refused(frame: pd.DataFrame) -> None:
 
 def test_few_cells_are_warned_about_with_the_remedy(frame: pd.DataFrame) -> None:
     joint = " ".join(maskedadv.fit(frame, min_accuracy=0).warnings)
-    assert "inflates gaps, here to 1.1" in joint
+    assert (
+        7 / 6 < float(joint.split("inflates gaps, here to ")[1].split()[0]) < 1.35
+    )  # 7 cells an item, and more
     assert "marginal" in joint
     assert "inflates" not in " ".join(maskedadv.fit(frame, estimator="marginal", min_accuracy=0).warnings)
     auto = maskedadv.fit(frame, estimator="auto", min_accuracy=0)
