@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
+from contextlib import suppress
 from typing import Any
 
 from maskedadv.scoring.endpoints.replies import clean_text
 from maskedadv.scoring.reading.reasoning import without_reasoning
 
+_MOST_BEGINNINGS = 500  # braces that an object is looked for behind, so that a flood of them takes no hours
 _JOINERS = "\u200c\u200d"  # Persian and Indic scripts need them
 
 
@@ -41,16 +44,13 @@ def read_object(text: str) -> dict[str, Any]:
         return _as_object(json.loads(final))
     except (ValueError, RecursionError, Unusable):
         pass
-    found, at = None, final.find("{")
+    found, end = None, 0
     decoder = json.JSONDecoder()
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(final, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            found = value
-        at = final.find("{", end)
+    for at in [brace.start() for brace in re.finditer("{", final)][-_MOST_BEGINNINGS:]:
+        if at < end:
+            continue  # inside of the one before
+        with suppress(ValueError, RecursionError):
+            found, end = decoder.raw_decode(final, at)
     return _as_object(found)
 
 

@@ -54,7 +54,7 @@ def read_translation(answer: Mapping[str, Any], item: Item, target: str) -> dict
     if sorted(options) != list(letters):
         raise Unusable(
             OPTIONS_DIFFER,
-            f"the options are {', '.join(map(str, sorted(options))) or 'none'}, and should be "
+            f"the options are {one_line(', '.join(sorted(options)), 200) or 'none'}, and should be "
             f"{', '.join(letters)}",
         )
     texts = [_text(f"option {letter}", options[letter]) for letter in letters]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,7 @@ def test_other_flags() -> None:
         ({"question": "Who?", "options": {"A": "x", "B": ""}}, "bad_fields"),
         ({"question": "Who?", "options": "x, y"}, "bad_fields"),
         ({"question": 7, "options": {"A": "x", "B": "y"}}, "bad_fields"),
+        ({"question": "Who?", "options": {"\ud800": "x", "B": "y"}}, "options_differ"),
         ({"question": "谁赢了？", "options": {"A": "x", "B": "y"}}, "other_script"),
     ],
 )
@@ -183,6 +185,7 @@ def test_translations_that_cannot_be_used(answer: dict[str, Any], reason: str) -
     with pytest.raises(Unusable) as found:
         read_translation(answer, item("Qui ?"), "en")
     assert found.value.reason == reason
+    found.value.detail.encode()  # goes into tables and back to the model
 
 
 def test_order_and_hidden_characters() -> None:
@@ -227,6 +230,16 @@ def test_objects_in_what_a_model_writes(text: str, found: dict[str, Any] | None)
             read_object(text)
     else:
         assert read_object(text) == found
+
+
+def test_a_flood_of_braces_takes_no_hours() -> None:
+    """Each of these took minutes to hours, and again whenever the kept answers were read."""
+    start = time.monotonic()
+    for text in ("{" * 1_000_000, '{"a":' * 50_000, "{ " * 300_000):
+        with pytest.raises(Unusable, match="no_json"):
+            read_object(text)
+    assert read_object("{" * 300_000 + ' so: {"a": {"b": 1}}') == {"a": {"b": 1}}
+    assert time.monotonic() - start < 20
 
 
 def test_spans_are_found_in_the_items_own_words() -> None:
