@@ -11,7 +11,7 @@ from maskedadv.errors import BadSetting
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.item_sets.annotation_fields import Definition, read_fields, schema_of
 from maskedadv.scoring.item_sets.asking import Request, ask_requests
-from maskedadv.scoring.item_sets.instructions import instruction, shown
+from maskedadv.scoring.item_sets.instructions import code_of, instruction, shown
 from maskedadv.scoring.item_sets.said import SaidLog
 from maskedadv.scoring.item_sets.steps import fingerprint_of
 from maskedadv.scoring.item_sets.tables import ANNOTATIONS, table_of
@@ -91,7 +91,7 @@ def annotation_requests(items: Sequence[Item], definition: Definition = "full") 
             item.item,
             item.language,
             (
-                ("system", instruction("annotate", definition, language=item.language)),
+                ("system", instruction("annotate", definition, language=code_of(item.language))),
                 ("user", shown(item, key=True)),
             ),
             schema,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,17 @@ from typing import Any
 
 from maskedadv.errors import BadItem
 from maskedadv.scoring.items.items import MAX_OPTIONS, Item
+
+_CODE = re.compile(r"(?=.{1,35}$)\w+(?:[-_]\w+)*")
+_UNDETERMINED = "und"  # BCP 47
+
+
+def code_of(language: str) -> str:
+    """A language as a system message names it: what is no code could be a sentence that gives orders.
+
+    The item that the model is shown has it as it is.
+    """
+    return language if _CODE.fullmatch(language) else _UNDETERMINED
 
 
 def instruction(part: str, name: str, **words: str) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.item_sets.asking import Outcome, Request, ask_requests
-from maskedadv.scoring.item_sets.instructions import instruction, shown
+from maskedadv.scoring.item_sets.instructions import code_of, instruction, shown
 from maskedadv.scoring.item_sets.said import SaidLog
 from maskedadv.scoring.item_sets.similarity import chrf
 from maskedadv.scoring.item_sets.steps import fingerprint_of
@@ -108,8 +108,8 @@ def translation_requests(items: Sequence[Item], target: str) -> list[Request]:
                     instruction(
                         "translate",
                         "system",
-                        language=item.language,
-                        target=target,
+                        language=code_of(item.language),
+                        target=code_of(target),
                         letters=", ".join(ascii_uppercase[: len(item.options)]),
                     ),
                 ),
