@@ -29,7 +29,7 @@ from maskedadv.scoring.item_sets.labelled import SourceRead, apply_labels, items
 from maskedadv.scoring.item_sets.labels import agreement_of, merge_labels
 from maskedadv.scoring.item_sets.merge import Gone, Rows, merge_items, why_not_askable
 from maskedadv.scoring.item_sets.said import SaidLog
-from maskedadv.scoring.item_sets.sample import Sample, sample_items
+from maskedadv.scoring.item_sets.sample import Sample, refuse_without, sample_items
 from maskedadv.scoring.item_sets.steps import fingerprint_of, step_file
 from maskedadv.scoring.item_sets.tables import (
     ANNOTATIONS,
@@ -134,7 +134,7 @@ def build_item_set(
     plan = read_build(file, purse)
     name = hashlib.sha256(plan.name.encode()).hexdigest()[:16]
     check_folder(out, MARKER, name, overwrite=overwrite)
-    items, files = read_sources(plan)
+    items, files = _read(plan)
     with claim(out):  # two at once would pay for the same answers
         out.mkdir(parents=True, exist_ok=True)
         write_text(to_json({"set": plan.name, "fingerprint": name}) + "\n", out / MARKER, overwrite=True)
@@ -199,7 +199,7 @@ def what_is_left(
     counterpart. Translating back is not in it.
     """
     plan = read_build(file, purse)
-    items = [x for x in read_sources(plan)[0] if not why_not_askable(x)]
+    items = [x for x in _read(plan)[0] if not why_not_askable(x)]
     build = _Build(plan, out, False, lambda _: None, [])
     found = []
     with ExitStack() as stack:
@@ -228,6 +228,18 @@ def read_decisions(plan: BuildPlan) -> Rows | None:
     return {(row["item"], row["language"]): row for row in table.to_pylist()}
 
 
+def _read(plan: BuildPlan) -> tuple[list[Item], list[SourceRead]]:
+    """What the sources hold; what could not be sampled is refused here, before anything is paid for."""
+    items, files = read_sources(plan)
+    how = plan.sampling
+    subset = None if how is None else how.subset
+    for source in plan.sources if how is not None and how.by_subject else ():
+        own = [x for x in items if x.language != plan.pivot and x.extra["source"] == source.name]
+        # Without a subset: to be labelled yet.
+        refuse_without(source.subject, [x for x in own if subset is None or x.subset in {"", subset}])
+    return items, files
+
+
 def _annotations(build: _Build, items: list[Item]) -> pa.Table:
     plan = build.plan
     wanted = items_to_annotate(plan, items)
@@ -246,8 +258,8 @@ def _annotations(build: _Build, items: list[Item]) -> pa.Table:
 def _drawn(plan: BuildPlan, labelled: list[Item]) -> Sample:
     if plan.sampling is None:
         return Sample(tuple(labelled), (), ())
-    subject = "subject" if plan.sampling.by_subject else None
     how = plan.sampling
+    subject = "subject" if how.by_subject else None
     return sample_items(
         labelled, how.cap, subject=subject, subset=how.subset, pivot=plan.pivot, seed=plan.seed
     )

@@ -175,18 +175,18 @@ class _Table:
         return found
 
     def table(self, key: str, *, needed: bool = False) -> _Table:
-        found = self._left.pop(key, None)
+        found, name = self._left.pop(key, None), f"{self._name}.{key}".lstrip(".")
         if needed and found is None:
             raise BadBuild(f"{self._where}: the table [{key}] is missing.")
         if found is not None and not isinstance(found, dict):
-            raise BadBuild(f"{self._where}: {key} is a table, [{key}].")
-        return _Table(found, self._path, f"{self._name}.{key}".lstrip("."))
+            raise BadBuild(f"{self._where}: {key} is a table, [{name}].")
+        return _Table(found, self._path, name)
 
     def tables(self, key: str) -> list[_Table]:
-        found = self._left.pop(key, [])
+        found, name = self._left.pop(key, []), f"{self._name}.{key}".lstrip(".")
         if not isinstance(found, list) or not all(isinstance(x, dict) for x in found):
-            raise BadBuild(f"{self._where}: {key} is a list of tables, [[{key}]].")
-        return [_Table(x, self._path, f"{self._name}.{key}".lstrip(".")) for x in found]
+            raise BadBuild(f"{self._where}: {key} is a list of tables, [[{name}]].")
+        return [_Table(x, self._path, name) for x in found]
 
     def refuse_rest(self) -> None:
         if self._left:
@@ -219,6 +219,8 @@ def _source(table: _Table, folder: Path) -> Source:
 def _sampling(table: _Table) -> Sampling:
     subset = table.choice("subset", ("CA", "CS", "all"), "all")
     cap = table.value("cap", int, 1000)
+    if cap < 1:
+        raise BadBuild(f"{table._where}: cap is at least 1, not {cap}.")
     return Sampling(cap, None if subset == "all" else subset, table.value("by_subject", bool, True))
 
 

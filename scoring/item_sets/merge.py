@@ -88,13 +88,13 @@ def _as_decided(x: Item, decision: Mapping[str, Any]) -> Item:
     """The item with the labels that people agreed on, where they did.
 
     What knowledge it needs is not known any more where people say CS of what was CA, or the other way round,
-    and no more than that.
+    and no more than that; nor where what most say of it contradicts the label.
     """
     subset = decision["cultural_sensitivity_label"] or x.subset
-    extra = dict(x.extra)
-    if subset != x.subset and "required_knowledge" in extra:
+    extra = {**x.extra, **{name: decision[name] for name in FIELDS if decision.get(name)}}
+    knowledge = extra.get("required_knowledge")
+    if knowledge and (knowledge == "none") != (subset == "CA"):
         extra["required_knowledge"] = ""
-    extra |= {name: decision[name] for name in FIELDS if decision.get(name)}
     return replace(x, subset=subset, extra=extra)
 
 

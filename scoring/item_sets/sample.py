@@ -70,14 +70,7 @@ def sample_items(
         raise BadSetting(f"--subset is CA or CS, not {subset!r}.")
     sampled = [x for x in items if x.language != pivot and subset in {None, x.subset}]
     if subject is not None:
-        lacking = [x for x in sampled if not x.extra.get(subject)]
-        if lacking:
-            known = ", ".join(sorted({name for x in items for name in x.extra})) or "none"
-            raise MissingColumn(
-                f"{len(lacking)} items have no {subject!r} ({lacking[0].where or lacking[0].item}); name the "
-                f"column with --subject (there are {known}), or give --no-subject; in a build file, subject "
-                "of the source and by_subject = false."
-            )
+        refuse_without(subject, sampled)
     groups: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for x in sampled:
         groups[x.language][x.extra[subject] if subject is not None else ""].append(x)
@@ -97,6 +90,23 @@ def sample_items(
         gone = x.item in local - stays if x.language == pivot else (x.language, x.item) in out
         (left if gone else kept).append(x)
     return Sample(tuple(kept), tuple(left), tuple(strata))
+
+
+def refuse_without(subject: str, items: Sequence[Item]) -> None:
+    """Refuse items that are to be sampled by a subject that they do not have.
+
+    Raises
+    ------
+    MissingColumn
+    """
+    lacking = [x for x in items if not x.extra.get(subject)]
+    if lacking:
+        known = ", ".join(sorted({name for x in items for name in x.extra})) or "none"
+        raise MissingColumn(
+            f"{len(lacking)} items have no {subject!r} ({lacking[0].where or lacking[0].item}); name the "
+            f"column with --subject (there are {known}), or give --no-subject; in a build file, subject "
+            "of the source and by_subject = false."
+        )
 
 
 def _place(item: Item, seed: int) -> bytes:

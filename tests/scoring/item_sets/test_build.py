@@ -217,6 +217,7 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         decision("fr-1", keep=False, reason="the key is wrong"),
         decision("fr-2", cultural_sensitivity_label="CA"),
         decision("fr-4", required_knowledge="cultural", cultural_sensitivity_label="CS"),
+        decision("fr-7", required_knowledge="none", cultural_sensitivity_label="CS"),  # contradict each other
         decision("el-6"),  # flagged, and people found it right
         decision("zh-1", **mended),  # the model refused it
         decision("bn-1", translated_question="x", translated_options=["p", "q"]),
@@ -237,12 +238,13 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["fr-2", "fr"].subset == found["fr-2", "en"].subset == "CA"
     assert found["fr-2", "fr"].extra["required_knowledge"] == ""
     assert found["fr-4", "en"].extra["required_knowledge"] == "cultural"  # a model had said dialect
+    assert (found["fr-7", "fr"].subset, found["fr-7", "fr"].extra["required_knowledge"]) == ("CS", "")
     assert ("el-6", "en") in found
     assert found["zh-1", "en"].question == "Which one?"
     assert found["zh-1", "en"].extra["made"] == "review"
     card = json.loads((out / "card.json").read_text("utf-8"))
-    assert card["review"]["reviewed"] == 6
-    assert card["review"]["kept"] == 5
+    assert card["review"]["reviewed"] == 7
+    assert card["review"]["kept"] == 6
 
 
 def test_several_annotators_ties_stay_out_and_the_card_has_their_agreement(tmp_path: Path) -> None:
@@ -336,7 +338,15 @@ def test_cost_is_told_before_and_the_cap_holds(tmp_path: Path, capsys: pytest.Ca
             "environment variables",
         ),
         ({"annotate": '[[annotate.model]]\nmodel = "m"\napi = "http://u:p@x"'}, "environment variable"),
-        ({"annotate": "[annotate]\nmodel = 3"}, "[[model]]"),
+        ({"annotate": "[annotate]\nmodel = 3"}, "[[annotate.model]]"),
+        ({"sample": "[sample]\ncap = 0"}, "[sample]: cap is at least 1, not 0"),
+        (
+            {
+                "source": '[[source]]\nname = "x"\nitems = "questions.csv"\nlicence = "y"\nsubject = "topik"',
+                "sample": "[sample]\ncap = 5",
+            },
+            "40 items have no 'topik'",
+        ),
         ({"sample": "[sample]\ncap = true"}, "whole number"),
         ({"sample": '[sample]\ncap = 5\nsubset = "XX"'}, "one of CA, CS, all"),
         ({"sample": "[sample]\ncaps = 5"}, "'caps' is not known"),
