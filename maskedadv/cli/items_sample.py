@@ -54,7 +54,7 @@ def command(
     from maskedadv.scoring.items.sources import read_items
 
     check_item_file(output)
-    if output.exists() and not overwrite:
+    if output.is_dir() or (output.exists() and not overwrite):
         raise OutputExists(f"{output} exists; choose another name or give --overwrite.")
     found = read_items(items, unlabelled=True).items
     named = None if no_subject else subject

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from maskedadv.errors import BadSetting
+from maskedadv.scoring.item_sets.tables import write_step
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.items.sources import record_of, write_items
-from maskedadv.scoring.launch.store import write_table
 
 _OWN = ("item", "subset", "language", "question", "options", "answer", "country")
 
@@ -43,6 +43,6 @@ def write_item_file(path: Path, items: Sequence[Item]) -> None:
     """Write items as JSON lines or Parquet, by the file's name: whole, or not at all."""
     check_item_file(path)
     if path.suffix == ".parquet":
-        write_table(path, item_table(items))
+        write_step(path, item_table(items))
     else:
         write_items(path, items)

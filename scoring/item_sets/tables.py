@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from maskedadv.errors import DuplicateRows, MissingColumn, MissingId, UnreadableFile
+from maskedadv.files.disk import cannot_write
 from maskedadv.files.sources import reason_of
 from maskedadv.scoring.launch.store import write_answers, write_table
 from maskedadv.words.lists import first_few
@@ -152,8 +153,17 @@ def read_table(path: Path, schema: pa.Schema, what: str) -> pa.Table:
 
 
 def write_step(path: Path, table: pa.Table, fingerprint: Mapping[str, Any] | None = None) -> None:
-    """Write a table whole or not at all, with the fingerprint of all that it was made of."""
-    if fingerprint is None:
-        write_table(path, table)
-    else:
-        write_answers(path, table, fingerprint)
+    """Write a table whole or not at all, with the fingerprint of all that it was made of.
+
+    Raises
+    ------
+    OutputExists
+        The place cannot be written.
+    """
+    try:
+        if fingerprint is None:
+            write_table(path, table)
+        else:
+            write_answers(path, table, fingerprint)
+    except OSError as error:
+        raise cannot_write(path, error) from error

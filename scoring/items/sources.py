@@ -14,6 +14,7 @@ from typing import Any
 
 from maskedadv.errors import BadItem, BadSetting, DuplicateRows, EmptyTable, ItemInBothSubsets
 from maskedadv.files.atomic import write_whole
+from maskedadv.files.disk import cannot_write
 from maskedadv.scoring.importers.labels import choose_subset
 from maskedadv.scoring.items.items import MIXED_KEYS, UNREADABLE, Item, Problem
 from maskedadv.scoring.items.keys import KEYS, kind_of_key, read_keys
@@ -181,9 +182,19 @@ def _mixed_keys(read: Sequence[_Read], spec: Mapping[str, Any]) -> list[Problem]
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
-    """Write items as JSON lines in the project's schema: whole, or not at all."""
+    """Write items as JSON lines in the project's schema: whole, or not at all.
+
+    Raises
+    ------
+    OutputExists
+        The place cannot be written.
+    """
     lines = [json.dumps(record_of(x), ensure_ascii=False) + "\n" for x in items]
-    write_whole(path, lambda partial: partial.write_text("".join(lines), "utf-8"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda partial: partial.write_text("".join(lines), "utf-8"))
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def record_of(x: Item) -> dict[str, Any]:

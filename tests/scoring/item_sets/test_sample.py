@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maskedadv.cli.main import main
-from maskedadv.errors import BadSetting, MissingColumn
+from maskedadv.errors import BadSetting, MissingColumn, OutputExists
 from maskedadv.scoring.item_sets.allocation import allocate
 from maskedadv.scoring.item_sets.sample import sample_items
 from maskedadv.scoring.items.items import Item
@@ -127,6 +127,21 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "there are subject" in " ".join(capsys.readouterr().err.split())
     assert run(*command, "-o", tmp_path / "x.jsonl", "--subject", "topic", "--no-subject", "--json") == 0
     assert json.loads(capsys.readouterr().out)["items"] == 15
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.parquet"])
+def test_a_place_that_cannot_be_written_is_a_sentence(name: str, tmp_path: Path) -> None:
+    from maskedadv.scoring.item_sets.item_files import write_item_file
+
+    items = items_of({"law": 3})
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / name).mkdir()
+    for place in (tmp_path / "file" / name, tmp_path / name):
+        with pytest.raises(OutputExists, match="cannot be written"):
+            write_item_file(place, items)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["file", name]
+    write_item_file(tmp_path / "new" / name, items)
+    assert [x.item for x in read_items([tmp_path / "new" / name]).items] == [x.item for x in items]
 
 
 def test_items_without_the_column_are_refused() -> None:
