@@ -79,7 +79,8 @@ def merge_items(
     alone = pivots.keys() - {x.item for x in local}
     gone += [Gone(pivots[name], "merge", NO_COUNTERPART) for name in sorted(alone)]
     counterparts: dict[str, Item] = {}
-    for x, other in kept:
+    # One counterpart for all languages of an item: the one that people mended, where they did.
+    for x, other in sorted(kept, key=lambda pair: pair[1].extra.get("made") != "review"):
         counterparts.setdefault(x.item, replace(other, subset=x.subset))
     return [*(x for x, _ in kept), *(counterparts[name] for name in sorted(counterparts))], gone
 

@@ -247,6 +247,21 @@ def test_a_review_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert card["review"]["kept"] == 6
 
 
+def test_mended_english_holds_whichever_language_it_was_mended_beside() -> None:
+    from maskedadv.scoring.item_sets.merge import merge_items
+    from maskedadv.scoring.items.items import Item
+
+    items = [Item("q", "CS", language, "?", ("a", "b"), 0) for language in ("de", "fr")]
+    made = {"item": "q", "reason": "", "flagged": False, "why": "", "translator": "t"}
+    raw = {**made, "translated_question": "raw", "translated_options": ["1", "2"]}
+    mended = {"translated_question": "mended", "translated_options": ["1", "2"]}
+    for language in ("de", "fr"):
+        decisions = {("q", language): {"keep": True, "cultural_sensitivity_label": "", **mended}}
+        found, gone = merge_items(items, [raw], decisions, pivot="en")
+        assert [(x.language, x.question) for x in found] == [("de", "?"), ("fr", "?"), ("en", "mended")]
+        assert not gone
+
+
 def test_several_annotators_ties_stay_out_and_the_card_has_their_agreement(tmp_path: Path) -> None:
     models, out = Models(script=False), tmp_path / "set"
     models.dissent = {("b", "fr-5"), ("b", "zh-1")}
