@@ -101,6 +101,7 @@ def dif(
     alpha: float = 0.05,
     purify: bool = True,
     progress: Progress = lambda _: None,
+    begin: Progress = lambda _: None,
     **arguments: Any,
 ) -> Dif:
     """Test whether single items are harder or easier in one language than ability accounts for.
@@ -122,6 +123,9 @@ def dif(
         Whether gaps are refitted without flagged items.
     progress
         Called with a line of text as parts are done.
+    begin
+        Called with the fingerprint of the result when everything asked for was checked, before the work; it
+        may refuse it by an exception.
     arguments
         Settings of the fit: locale, pivot, min_accuracy, estimator (default marginal), options, guessing,
         link, variants, headline, level, engine, seed.
@@ -152,20 +156,24 @@ def dif(
     settings = Settings(**({"estimator": "marginal"} | arguments | fixed))
     opened = open_table(read_responses(responses), settings)
     design = prepare_locales(opened, opened.locales)
+    tasks = _tasks(opened, design, against)
+    languages = list(dict.fromkeys(language for _, language in tasks))
+    texts, told = None, []
+    if items is not None:
+        known = [item for block, _ in tasks for item in block.item]
+        texts, told = pair_texts(items, [k for k in languages if k != design.pivot], design.pivot, known)
+    asked = {"against": against, "alpha": alpha, "purify": purify, "items": items is not None}
+    whole = {**settings.as_json(), **asked}
+    fingerprint = _fingerprint(design.fingerprint, whole, texts)
+    begin(fingerprint)
     tests = []
-    for block, language in _tasks(opened, design, against):
+    for block, language in tasks:
         tests.append(test_block(block, language, settings.level))
         progress(f"{language} {SUBSETS[block.subset]}: {len(block.item)} items tested")
-    languages = list(dict.fromkeys(str(t.items["locale"].iloc[0]) for t in tests))
     table = _flag(pd.concat([t.items for t in tests], ignore_index=True), alpha)
-    texts, notes = None, [*_notes(tests, design), UNTESTABLE]
+    notes = [*told, *_notes(tests, design), UNTESTABLE]
     table["key_differs"] = False
-    if items is not None:
-        found = list(items)
-        texts, told = pair_texts(
-            found, [k for k in languages if k != design.pivot], design.pivot, table["item"]
-        )
-        notes = told + notes
+    if texts is not None:
         differs = texts[texts["key_differs"]]
         pairs = set(zip(differs["locale"], differs["item"], strict=True))
         table["key_differs"] = [pair in pairs for pair in zip(table["locale"], table["item"], strict=True)]
@@ -177,8 +185,6 @@ def dif(
             gaps = _purified(design, settings, table, progress)
         except EstimationError as error:
             notes.insert(0, f"no gaps with and without the items removed: {str(error).rstrip('.')}")
-    asked = {"against": against, "alpha": alpha, "purify": purify, "items": items is not None}
-    whole = {**settings.as_json(), **asked}
     return Dif(
         items=table,
         subsets=_subsets(table, tests),
@@ -187,7 +193,7 @@ def dif(
         notes=tuple(notes),
         settings=whole,
         data=design.fingerprint,
-        fingerprint=_fingerprint(design.fingerprint, whole, texts),
+        fingerprint=fingerprint,
     )
 
 

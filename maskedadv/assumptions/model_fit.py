@@ -107,6 +107,7 @@ def fit_check(
     replicates: int = 200,
     alpha: float = 0.05,
     progress: Progress = lambda _: None,
+    begin: Progress = lambda _: None,
     **arguments: Any,
 ) -> FitCheck:
     """Check the fit of the Rasch model to every locale and subset.
@@ -123,6 +124,9 @@ def fit_check(
         False discovery rate of the flags, in each block.
     progress
         Called with a line of text as parts are done.
+    begin
+        Called with the fingerprint of the result when everything asked for was checked, before the work; it
+        may refuse it by an exception.
     arguments
         Settings of the fit: locale, pivot, min_accuracy, seed.
 
@@ -144,6 +148,11 @@ def fit_check(
         )
     settings = Settings(**(arguments | fixed))
     design = prepare(read_responses(responses), settings)
+    asked = {"replicates": replicates, "alpha": alpha, "families": dict(families or {})}
+    whole = {**settings.as_json(), **asked}
+    content = json.dumps([design.fingerprint, whole, __version__], sort_keys=True, default=str)
+    fingerprint = hashlib.sha256(content.encode()).hexdigest()
+    begin(fingerprint)
     fits: list[BlockFit] = []
     rows: list[dict[str, object]] = []
     for locale in design.locales:
@@ -156,9 +165,6 @@ def fit_check(
             progress(f"{block.name}: {len(block.model)} cells, {len(block.item)} items")
         fits += own.values()
         rows += dimensions.compare_dimensions(blocks, own)
-    asked = {"replicates": replicates, "alpha": alpha, "families": dict(families or {})}
-    whole = {**settings.as_json(), **asked}
-    content = json.dumps([design.fingerprint, whole, __version__], sort_keys=True, default=str)
     blocks_table = pd.DataFrame([f.summary for f in fits])
     tests = pd.DataFrame([row for f in fits for row in f.andersen])
     return FitCheck(
@@ -170,7 +176,7 @@ def fit_check(
         notes=tuple([w.text for w in design.notes] + _notes(blocks_table, tests)),
         settings=whole,
         data=design.fingerprint,
-        fingerprint=hashlib.sha256(content.encode()).hexdigest(),
+        fingerprint=fingerprint,
     )
 
 

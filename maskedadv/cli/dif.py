@@ -75,8 +75,12 @@ def command(
 
         items = read_items(item_files, source, drop_bad=True).items
     given["locale"] = given["locale"] or None
-    if output is not None and not overwrite and output.exists() and not (output / MARK).exists():
-        check_folder(output, MARK, None, overwrite=False)  # refuse before the work, not after
+
+    def begin(fingerprint: str) -> None:
+        """Refuse the output folder before the work, not after."""
+        if output is not None:
+            check_folder(output, MARK, fingerprint, overwrite=overwrite)
+
     found = dif(
         responses,
         items=items,
@@ -84,6 +88,7 @@ def command(
         alpha=alpha,
         purify=purify,
         progress=lambda line: click.echo(f"  {line}", err=True),
+        begin=begin,
         **given,
     )
     if output is not None:

@@ -54,14 +54,19 @@ def command(
 
     families = None if models is None else _families(models)
     given["locale"] = given["locale"] or None
-    if output is not None and not overwrite and output.exists() and not (output / MARK).exists():
-        check_folder(output, MARK, None, overwrite=False)  # refuse before the work, not after
+
+    def begin(fingerprint: str) -> None:
+        """Refuse the output folder before the work, not after."""
+        if output is not None:
+            check_folder(output, MARK, fingerprint, overwrite=overwrite)
+
     found = fit_check(
         responses,
         families=families,
         replicates=replicates,
         alpha=alpha,
         progress=lambda line: click.echo(f"  {line}", err=True),
+        begin=begin,
         **given,
     )
     if output is not None:

@@ -291,3 +291,33 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([*common, "--locale", "xx"])
     assert left.value.code == 2
+
+
+def test_refusals_come_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    responses, items, out = tmp_path / "r.csv", tmp_path / "items.jsonl", tmp_path / "out"
+    table(4, 8).to_csv(responses, index=False)
+    common = ["dif", str(responses), "--min-accuracy", "0", "--no-purify", "-o", str(out)]
+
+    def run(*options: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as left:
+            main([*common, *options])
+        return int(left.value.code or 0), capsys.readouterr().err
+
+    assert run()[0] == 0
+    line = {"item": "other", "subset": "CA", "language": "en", "question": "?", "options": ["a", "b"]}
+    items.write_text(json.dumps({**line, "answer": "A"}) + "\n", "utf-8")
+
+    def work(*_: Any) -> None:
+        raise AssertionError("worked before it refused")
+
+    monkeypatch.setattr("maskedadv.assumptions.differential.test_block", work)
+    code, said = run("--alpha", "0.1")
+    assert code == 2
+    assert "--overwrite" in said
+    code, said = run("--overwrite", "--items", str(items))
+    assert code == 2
+    assert "no item of the item file" in said
+    with pytest.raises(AssertionError):  # the same run may be written again, so it works
+        main(common)

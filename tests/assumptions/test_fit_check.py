@@ -204,3 +204,26 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         main([*common, "--models", str(models)])
     assert left.value.code == 2
     assert "family" in capsys.readouterr().err
+
+
+def test_an_output_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    responses, out = tmp_path / "r.csv", tmp_path / "out"
+    two_subsets(4, 10).to_csv(responses, index=False)
+    common = ["fit-check", str(responses), "--min-accuracy", "0", "--replicates", "20", "-o", str(out)]
+    with pytest.raises(SystemExit) as left:
+        main(common)
+    assert left.value.code == 0
+    capsys.readouterr()
+
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("worked before it refused")
+
+    monkeypatch.setattr("maskedadv.assumptions.model_fit.fit_block", work)
+    with pytest.raises(SystemExit) as left:
+        main([*common, "--seed", "7"])
+    assert left.value.code == 2
+    assert "--overwrite" in capsys.readouterr().err
+    with pytest.raises(AssertionError):  # the same run may be written again, so it works
+        main(common)
