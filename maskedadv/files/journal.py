@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,10 @@ from typing import Any
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
 from maskedadv.files.atomic import write_whole
+from maskedadv.words.numbers import plural
 from maskedadv.words.terminal import to_json
+
+log = logging.getLogger("maskedadv")
 
 
 @dataclass
@@ -34,7 +38,7 @@ class Journal:
     @staticmethod
     @contextmanager
     def open(path: Path | None, about: Mapping[str, Any]) -> Iterator[Journal]:
-        """The journal of a piece of work; removed when the work is done, kept when it is not.
+        """The journal of a piece of work; removed when the work is done, kept, and told, when it is not.
 
         Parameters
         ----------
@@ -60,8 +64,16 @@ class Journal:
             raise OutputExists(
                 f"{path} cannot be written ({error.strerror}); choose another place."
             ) from error
-        with file:
-            yield Journal(values, file)
+        try:
+            with file:
+                yield Journal(values, file)
+        except BaseException:
+            if values:
+                said = f"{plural(len(values), 'finished part')} {'is' if len(values) == 1 else 'are'} kept"
+                log.info("%s in %s; the same command completes it.", said, path)
+            else:  # nothing to complete
+                path.unlink(missing_ok=True)
+            raise
         path.unlink(missing_ok=True)
 
     def get(self, key: str) -> Any:
