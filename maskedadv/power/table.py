@@ -16,6 +16,7 @@ from maskedadv.power.by_simulation import BASES, Simulated, simulate_power
 from maskedadv.power.formula import expected, no_formula, per_item, power_of, width_of
 from maskedadv.result.fit_result import Fit
 from maskedadv.settings import LEVEL
+from maskedadv.simulation.answers import check_size
 from maskedadv.simulation.plan import Plan
 
 SPREAD = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -151,6 +152,8 @@ def _simulated(
     if not replicates:
         return {}
     about = {"plan": plan.as_json(), "variants": list(variants), "replicates": replicates, "level": level}
+    largest = _sized(plan, max(items), plan.models)
+    check_size(largest.models, sum(largest.n_items), 2)
     out: dict[tuple[int, str], Simulated] = {}
     with Journal.open(journal, about) as kept:
         for count in items:

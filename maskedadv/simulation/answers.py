@@ -6,9 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from maskedadv.errors import BadSetting
 from maskedadv.simulation.world import World
 
 Array = NDArray[np.float64]
+
+MOST = 20_000_000
+"""Answers of one table that are drawn at once: more would not fit the memory of an ordinary machine."""
+
+
+def check_size(models: int, items: int, languages: int) -> None:
+    """Refuse a table that is too large to be drawn.
+
+    Raises
+    ------
+    BadSetting
+    """
+    if (count := models * items * languages) > MOST:
+        raise BadSetting(
+            f"{models:,} models and {items:,} items in {languages} languages are {count:,} answers; at most "
+            f"{MOST:,} can be simulated: ask for fewer models or items."
+        )
 
 
 def draw_answers(world: World, rng: np.random.Generator) -> Array:
@@ -19,8 +37,14 @@ def draw_answers(world: World, rng: np.random.Generator) -> Array:
     Returns
     -------
     shape (K + 1, J, I), the pivot first
+
+    Raises
+    ------
+    BadSetting
+        The table is too large.
     """
     shape = len(world.models), len(world.items)
+    check_size(*shape, len(world.languages))
     known = np.zeros(shape)
     spread = np.array(world.pair_sd)[world.subset]
     if spread.any():

@@ -214,3 +214,17 @@ def test_the_command_writes_a_whole_folder_that_can_be_fitted(tmp_path, capsys):
     (out / "mine.txt").write_text("mine")
     again.save(out, overwrite=True)
     assert (out / "mine.txt").read_text() == "mine"
+
+
+def test_a_table_that_no_memory_holds_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["simulate", "-o", str(tmp_path / "s"), "--models", "10000", "--items-ca", "1000000"])
+    assert left.value.code == 2
+    assert "20,000,000" in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+    with pytest.raises(SystemExit) as left:  # before any point is simulated
+        main(["power", "--replicates", "5", "--at-items", "10", "--at-items", "900000", "--models", "20"])
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert "20,000,000" in said
+    assert "study" not in said
