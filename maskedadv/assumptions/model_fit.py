@@ -17,13 +17,13 @@ from maskedadv.assumptions import dimensions
 from maskedadv.assumptions.block_fit import BlockFit, fit_block
 from maskedadv.assumptions.files import read_folder, write_folder
 from maskedadv.checks import Number, Whole
-from maskedadv.design.prepare import prepare
+from maskedadv.design.prepare import Design, prepare
 from maskedadv.errors import WrongResponse
 from maskedadv.files.folders import check_folder
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
 from maskedadv.words.lists import first_few
-from maskedadv.words.numbers import number
+from maskedadv.words.numbers import number, plural
 
 Progress = Callable[[str], None]
 
@@ -173,11 +173,32 @@ def fit_check(
         blocks=blocks_table,
         andersen=tests,
         dimensions=dimensions.table(rows),
-        notes=tuple([w.text for w in design.notes] + _notes(blocks_table, tests)),
+        notes=tuple(
+            [w.text for w in design.notes] + _family_notes(design, families) + _notes(blocks_table, tests)
+        ),
         settings=whole,
         data=design.fingerprint,
         fingerprint=fingerprint,
     )
+
+
+def _family_notes(design: Design, families: Mapping[str, str] | None) -> list[str]:
+    """Models of which no family is known; whether there was anything to compare."""
+    if families is None:
+        return []
+    models = list(dict.fromkeys(str(m) for b in design.blocks for m in b.model))
+    lacking = [m for m in models if not families.get(m)]
+    if len({families[m] for m in models if families.get(m)}) < 2:
+        return [
+            "no test by family: the model table names fewer than two families of the models in the table of "
+            "answers"
+        ]
+    if not lacking:
+        return []
+    return [
+        f"no family is known of {plural(len(lacking), 'model')} ({first_few(lacking, 3)}): in the tests by "
+        "family they count among the others"
+    ]
 
 
 def _notes(blocks: pd.DataFrame, tests: pd.DataFrame) -> list[str]:

@@ -9,13 +9,15 @@ import click
 
 from maskedadv.checks import Whole
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
-from maskedadv.vocabulary import GAPS, KNOWLEDGE, gap_titles
+from maskedadv.vocabulary import GAPS, KNOWLEDGE, SUBSETS, gap_titles
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 if TYPE_CHECKING:
     from maskedadv.sensitivity import Sensitivity
 
+NEEDED = {"global_gap": ("CA",), "local_gap": ("CS",), KNOWLEDGE: SUBSETS}
+"""Subsets without which a gap is not known."""
 SETTINGS = (
     "locale",
     "pivot",
@@ -74,6 +76,7 @@ def command(
     """
     from maskedadv.errors import BadSetting, NotEstimable
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.responses import read_responses
     from maskedadv.sensitivity import vary
     from maskedadv.sensitivity.reading import by_kind, by_locale, in_words, judged
 
@@ -87,8 +90,12 @@ def command(
         from maskedadv.reports.drawing import check_figure
 
         check_figure(figure, overwrite=overwrite)
+    table = read_responses(responses, extras=True)
+    lacks = [s for k, s in enumerate(SUBSETS) if s in NEEDED[gap] and not (table.item_subset == k).any()]
+    if lacks and not others:  # known before the work
+        raise NotEstimable(f"the {gap_titles()[gap]} needs {lacks[0]} items, and the table has none.")
     found = vary(
-        responses,
+        table,
         settings=settings_of(given),
         models=models,
         subject=subject,

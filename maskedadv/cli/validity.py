@@ -151,6 +151,7 @@ def _stated(texts: tuple[str, ...]) -> dict[str, float]:
     from maskedadv.errors import BadSetting
 
     stated: dict[str, float] = {}
+    twice: set[str] = set()
     for text in texts:
         name, given, value = text.rpartition("=")
         try:
@@ -159,6 +160,9 @@ def _stated(texts: tuple[str, ...]) -> dict[str, float]:
             given = ""
         if not given or not name.strip():
             raise BadSetting(f"--reliability takes NAME=VALUE, such as proficiency=0.97, not {text!r}.")
+        if name.strip() in twice:
+            raise BadSetting(f"--reliability gives {name.strip()!r} twice; give each name once.")
+        twice.add(name.strip())
     return stated
 
 

@@ -106,7 +106,7 @@ def one_study(plan: Plan, variants: Sequence[str], replicate: int) -> Array:
         if known.any():
             variance = sum(float((rows[:, known].mean(axis=1) ** 2).sum()) for rows in (ca_rows, cs_rows))
             truth = (gaps[:, 1] - gaps[:, 0])[known].mean()
-            out[v] = (cs - ca)[known].mean(), np.sqrt(variance) if variance > 0 else np.nan, truth
+            out[v] = (cs[known] - ca[known]).mean(), np.sqrt(variance) if variance > 0 else np.nan, truth
     return out
 
 

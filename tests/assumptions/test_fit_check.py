@@ -227,3 +227,13 @@ def test_an_output_is_refused_before_the_work(
     assert "--overwrite" in capsys.readouterr().err
     with pytest.raises(AssertionError):  # the same run may be written again, so it works
         main(common)
+
+
+def test_models_without_a_family_are_told() -> None:
+    responses = two_subsets(4, 10)
+    some = fit_check(responses, families={"m00": "a", "m01": "b"}, **FAST)
+    assert any("no family is known of 2 models (m02, m03)" in note for note in some.notes)
+    one = fit_check(responses, families={"m00": "a"}, **FAST)
+    assert any("no test by family" in note for note in one.notes)
+    whole = fit_check(responses, families={"m00": "a", "m01": "a", "m02": "b", "m03": "b"}, **FAST)
+    assert not any("family" in note for note in whole.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -235,3 +236,11 @@ def test_the_command_takes_a_result(tmp_path, capsys):
         main(["power", str(tmp_path / "r"), "--ability", "1"])
     assert refused.value.code == 2
     assert "result's own" in capsys.readouterr().err
+
+
+def test_studies_without_a_finite_gap_warn_of_nothing():
+    plan = Plan(models=3, items_ca=5, items_cs=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = power_table(plan, items=[5], replicates=4)
+    assert found["studies"].max() <= 4

@@ -210,8 +210,8 @@ def test_the_command_tells_it_and_draws_it(table, tmp_path, capsys):
     assert refused.value.code == 2
 
 
-def test_a_table_without_one_subset_has_no_knowledge_gap(table, tmp_path, capsys):
-    table[table["subset"] == "CA"].to_csv(tmp_path / "ca.csv", index=False)
+def test_a_locale_without_one_subset_has_no_knowledge_gap(table, tmp_path, capsys):
+    table[(table["subset"] == "CA") | (table["language"] != "zh")].to_csv(tmp_path / "ca.csv", index=False)
     arguments = ["sensitivity", str(tmp_path / "ca.csv"), "--min-accuracy", "0", "--guessing", "none"]
     with pytest.raises(SystemExit) as done:
         main([*arguments, "--locale", "zh", "-o", str(tmp_path / "out.csv")])
@@ -228,3 +228,14 @@ def test_no_clear_gap_of_the_bundled_outcomes_hangs_on_a_choice():
     swahili = by_locale(found).set_index("locale").loc["sw"]
     assert swahili["above"] > 0
     assert json.dumps(in_words(found))
+
+
+def test_a_gap_without_its_items_is_refused_before_the_work(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "r.csv"
+    made = simulate(models=3, items_ca=10, items_cs=10).responses
+    made[made["subset"] == "CA"].to_csv(path, index=False)
+    monkeypatch.setattr("maskedadv.sensitivity.vary", lambda *_, **__: pytest.fail("worked"))
+    with pytest.raises(SystemExit) as left:
+        main(["sensitivity", str(path)])
+    assert left.value.code == 1
+    assert "needs CS items" in capsys.readouterr().err

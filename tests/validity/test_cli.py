@@ -160,3 +160,9 @@ def test_what_the_user_laid_beside_the_results_stays(folder: Path, tmp_path: Pat
     assert call(*run, "--seed", "2", "--overwrite") == 0
     assert (out / "notes.txt").read_text("utf-8") == "mine"
     assert json.loads((out / "validity.json").read_text("utf-8"))["settings"]["seed"] == 2
+
+
+def test_a_reliability_stated_twice_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = [f"--reliability=proficiency={value}" for value in (0.9, 0.8)]
+    assert call("validity", "run", folder / "pairings.toml", *both) == 2
+    assert "'proficiency' twice" in capsys.readouterr().err
