@@ -12,8 +12,8 @@ from typing import Any
 
 import plotnine as p9
 
-from maskedadv.errors import BadSetting, OutputExists, UnreadableFile
-from maskedadv.files.atomic import write_whole
+from maskedadv.errors import BadSetting, OutputExists
+from maskedadv.files.atomic import check_file_output, write_whole
 from maskedadv.reports import theme
 
 FORMATS = ("svg", "png", "pdf")
@@ -51,16 +51,13 @@ def check_figure(path: Path, *, overwrite: bool) -> None:
     BadSetting
         Neither .svg, .png nor .pdf.
     OutputExists
-        It is there and may not be replaced.
+        It is there and may not be replaced, or nothing can be written there.
     UnreadableFile
         Its folder does not exist.
     """
     if path.suffix.lower().lstrip(".") not in FORMATS:
         raise BadSetting(f"{path}: a figure ends in {', '.join(f'.{f}' for f in FORMATS)}.")
-    if path.is_dir() or (path.exists() and not overwrite):
-        raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
-    if not path.parent.is_dir():
-        raise UnreadableFile(f"the folder {path.parent} does not exist; make it first.")
+    check_file_output(path, overwrite=overwrite)
 
 
 def write_figure(figure: p9.ggplot, path: Path) -> None:

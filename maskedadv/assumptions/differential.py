@@ -158,7 +158,8 @@ def dif(
     design = prepare_locales(opened, opened.locales)
     tasks = _tasks(opened, design, against)
     languages = list(dict.fromkeys(language for _, language in tasks))
-    texts, told = None, []
+    texts: pd.DataFrame | None = None
+    told: list[str] = []
     if items is not None:
         known = [item for block, _ in tasks for item in block.item]
         texts, told = pair_texts(items, [k for k in languages if k != design.pivot], design.pivot, known)

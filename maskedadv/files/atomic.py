@@ -25,16 +25,33 @@ def check_table_output(path: Path, *, overwrite: bool) -> None:
     BadSetting
         Neither .parquet nor .csv.
     OutputExists
-        It is there and may not be replaced.
+        It is there and may not be replaced, or nothing can be written there.
     UnreadableFile
         Its folder does not exist.
     """
     if path.suffix.lower() not in {".parquet", ".csv"}:
         raise BadSetting(f"{path}: the output ends in .parquet or .csv.")
+    check_file_output(path, overwrite=overwrite)
+
+
+def check_file_output(path: Path, *, overwrite: bool) -> None:
+    """Refuse a place for a file of any kind before the work is done.
+
+    Raises
+    ------
+    OutputExists
+        It is there and may not be replaced, or nothing can be written there.
+    UnreadableFile
+        Its folder does not exist.
+    """
     if path.is_dir() or (path.exists() and not overwrite):
         raise OutputExists(f"{path} exists; choose another name or give --overwrite.")
     if not path.parent.is_dir():
         raise UnreadableFile(f"the folder {path.parent} does not exist; make it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise OutputExists(
+            f"{path} cannot be written (nothing can be made in {path.parent.resolve()}); give another place."
+        )
 
 
 def write_whole(path: Path, write: Callable[[Path], object], *, replace: bool = True) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from maskedadv.errors import BadLocaleFacts, OutputExists, UnreadableFile
-from maskedadv.files.atomic import partial_files, whole_name, write_table, write_whole
+from maskedadv.files.atomic import check_table_output, partial_files, whole_name, write_table, write_whole
 from maskedadv.files.toml import read_toml
+from maskedadv.reports.drawing import check_figure
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -64,3 +65,14 @@ def test_toml_that_is_none_is_named_as_the_caller_says(tmp_path: Path) -> None:
     path.write_bytes(b'a = "\xe9"')
     with pytest.raises(UnreadableFile, match="UTF-8"):
         read_toml(path, BadLocaleFacts)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for check, name in ((check_table_output, "a.csv"), (check_figure, "a.png")):
+        check(tmp_path / name, overwrite=False)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    for check, name in ((check_table_output, "a.csv"), (check_figure, "a.png")):
+        with pytest.raises(OutputExists, match="nothing can be made in"):
+            check(tmp_path / name, overwrite=True)
