@@ -10,10 +10,13 @@ import pytest
 from maskedadv.files.journal import Journal
 
 
-def test_an_interrupt_says_where_work_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_interrupt_says_where_work_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = tmp_path / ".out.csv.unfinished"
-    logging.getLogger("maskedadv").propagate = True  # the command line turns it off
-    caplog.set_level(logging.INFO, "maskedadv")
+    own = logging.Logger("own", logging.INFO)  # what other tests do to the package's does not count
+    own.addHandler(caplog.handler)
+    monkeypatch.setattr("maskedadv.files.journal.log", own)
     with pytest.raises(KeyboardInterrupt), Journal.open(kept, {"run": 1}):
         raise KeyboardInterrupt
     assert not kept.exists()
