@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow test-review check format audit bench bench-gpu docs clean
+.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -45,6 +45,9 @@ test-slow: .venv/.installed
 # its page in Chromium where that is installed; and in Argilla, where redis-server is. Some minutes.
 test-review: .venv/.installed
 	$(PY) -m pytest -m slow tests/scoring/item_sets/review
+
+test-label-studio: .venv/.installed
+	$(PY) -m pytest -m slow tests/scoring/item_sets/review/test_label_studio.py
 
 check: .venv/.installed
 	$(PY) -m ruff format --check .

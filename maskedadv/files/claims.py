@@ -69,6 +69,10 @@ def _acquire(path: Path) -> FileLock:
                 return lock
             lock.release()  # its owner removed the file between our opening and our locking it
     except Timeout:
+        if not os.path.lexists(place):  # no lock could be made: what looks like waiting for one never ends
+            raise OutputExists(
+                f"{path} cannot be written (nothing can be made in {path.parent}); give another place."
+            ) from None
         raise OutputExists(
             f"{path} is being written by another process; wait until it is done, or give another place."
         ) from None

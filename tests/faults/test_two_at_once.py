@@ -206,3 +206,9 @@ def test_what_is_not_ours_never_leaves_its_name(
     assert (out / "plots" / "deep" / "x").read_text() == "mine"
     assert (out / "link").is_symlink()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+def test_where_no_lock_can_be_made_the_place_is_the_trouble() -> None:
+    with pytest.raises(OutputExists, match="cannot be written"), claim(Path("/proc/x")):
+        pass
