@@ -89,7 +89,7 @@ def test_quiet_and_readable(page: Path, width: int, tmp_path: Path) -> None:
     assert "CONSOLE" not in log  # errors, and loads that the page's policy blocks
     assert seen["wide"] <= max(seen["inner"], width)  # type: ignore[type-var, operator]
     assert seen["tiny"] == 0
-    assert seen["figures"] == 9
+    assert seen["figures"] == 10
 
 
 def test_tables_sort(page: Path, tmp_path: Path) -> None:
