@@ -112,4 +112,7 @@ def test_every_name_that_the_docs_give_is_reached_after_one_import(name: str) ->
     for part in name.split(".")[1:]:
         if part == "py":
             pytest.skip("a file")
-        found = getattr(found, part)
+        try:
+            found = getattr(found, part)
+        except ModuleNotFoundError as error:  # an environment without the packages of scoring
+            pytest.skip(str(error))

@@ -218,11 +218,12 @@ def write_tree(tree: xr.DataTree, path: Path) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def as_netcdf(data: xr.DataTree | xr.Dataset) -> memoryview:
+def as_netcdf(data: xr.DataTree | xr.Dataset) -> bytes:
     """The bytes of a netCDF file: made in memory, as HDF5 ends the process where a disk fills under it."""
     content = data.to_netcdf(None, engine="h5netcdf")
     assert isinstance(content, memoryview | bytes)
-    return memoryview(content)
+    # A copy: a view of the buffer, kept in the trace of an error, ends Python by a fault when it leaves.
+    return bytes(content)
 
 
 def read_tree(path: Path, digest: str | None = None) -> xr.DataTree:

@@ -139,11 +139,12 @@ def test_arviz_leaves_items_out_of_our_files(folder: Path) -> None:
         loo = az.loo(data, pointwise=True)
         assert loo.n_data_points == 81
         assert float(loo.pareto_k.max()) < 0.7
-        assert loo.elpd_loo == pytest.approx(float(loo.loo_i.sum()))
+        assert _elpd(loo) == pytest.approx(float(_each(loo).sum()))
     compared = az.compare(opened)
     assert set(compared.index) == set(opened)
-    by_hand = az.loo(opened["plain"]).elpd_loo - az.loo(opened["floor"]).elpd_loo
-    assert abs(by_hand) == pytest.approx(compared["elpd_diff"].max(), abs=1e-8)
+    by_hand = _elpd(az.loo(opened["plain"])) - _elpd(az.loo(opened["floor"]))
+    rounded = 1e-8 if hasattr(loo, "elpd_loo") else 0.5  # ArviZ 1 shows whole numbers
+    assert abs(by_hand) == pytest.approx(compared["elpd_diff"].abs().max(), abs=rounded)
 
 
 def test_a_result_keeps_likelihoods_only_when_asked(folder: Path) -> None:
@@ -199,7 +200,7 @@ def test_leaving_out_by_weights_is_leaving_out(tmp_path: Path) -> None:
         sigma = variables["sigma_b"][..., subset].ravel()[::5] * np.sqrt(9 / 8)
         each = np.array([by_sum(answers, a.T.ravel(), s) for a, s in zip(ability, sigma, strict=True)])
         expected = float(np.log(np.exp(each).mean()))
-        assert float(loo.loo_i.values[list(items).index(name)]) == pytest.approx(expected, abs=0.08)
+        assert float(_each(loo).values[list(items).index(name)]) == pytest.approx(expected, abs=0.08)
 
 
 ARVIZ_1 = os.environ.get("MASKEDADV_ARVIZ1_PYTHON", "")
@@ -215,4 +216,14 @@ def test_arviz_one_leaves_items_out_too(folder: Path) -> None:
     )
     version, elpd = done.stdout.split()
     assert version.startswith("1.")
-    assert float(elpd) == pytest.approx(float(az.loo(az.from_netcdf(path)).elpd_loo), abs=0.05)
+    assert float(elpd) == pytest.approx(float(_elpd(az.loo(az.from_netcdf(path)))), abs=0.05)
+
+
+def _elpd(loo: object) -> float:
+    """By either of ArviZ's names."""
+    return float(loo.elpd_loo if hasattr(loo, "elpd_loo") else loo.elpd)  # type: ignore[attr-defined]
+
+
+def _each(loo: object):
+    """Of every item, by either of ArviZ's names."""
+    return loo.loo_i if hasattr(loo, "loo_i") else loo.elpd_i  # type: ignore[attr-defined]
