@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
+QUIET = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -23,9 +23,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
 ]
+"""No screen, and no request of the browser's own."""
+FLAGS = [*QUIET, "--hide-scrollbars", "--remote-debugging-pipe"]
 # The browser reads from descriptor 3 and writes to 4, whatever numbers ours have.
 _EXEC = """import fcntl, os, sys
 ours = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]

@@ -63,6 +63,21 @@ def table(
     return pd.DataFrame(rows, columns=["model", "subset", "language", "item", "correct"])
 
 
+def answer_rows(right: Array, subset: str, language: str, **more: Array) -> pd.DataFrame:
+    """Rows of a response table from right answers (models, items); `more`: further columns, likewise."""
+    j, i = np.indices(right.shape)
+    return pd.DataFrame(
+        {
+            "model": [f"m{k:02d}" for k in j.ravel()],
+            "subset": subset,
+            "language": language,
+            "item": [f"{subset}{k}" for k in i.ravel()],
+            "correct": right.ravel().astype(int),
+            **{name: values.ravel() for name, values in more.items()},
+        }
+    )
+
+
 def artefact_table(
     models: int,
     items: int,
@@ -81,18 +96,7 @@ def artefact_table(
         for language in ("en", "zh"):
             eta = (slope if s else 1.0) * (ability[:, None] - (1.5 if language == "zh" else 0.0) - b)
             right = rng.random(eta.shape) < chance + (1 - chance) * expit(eta)
-            j, i = np.indices(right.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "model": [f"m{k:02d}" for k in j.ravel()],
-                        "subset": subset,
-                        "language": language,
-                        "item": [f"{subset}{k}" for k in i.ravel()],
-                        "correct": right.ravel().astype(int),
-                    }
-                )
-            )
+            parts.append(answer_rows(right, subset, language))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -8,28 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, settings_options
+from maskedadv.cross_validation.arguments import SHARED
 from maskedadv.words.numbers import number, plural
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 if TYPE_CHECKING:
     from maskedadv.cross_validation import Comparison
     from maskedadv.cross_validation.plan import Plan
-
-SETTINGS = (
-    "locale",
-    "pivot",
-    "min_accuracy",
-    "options",
-    "guessing",
-    "engine",
-    "seed",
-    "chains",
-    "warmup",
-    "draws",
-    "adapt_delta",
-    "max_treedepth",
-    "priors",
-)
 
 
 @click.command()
@@ -54,7 +39,7 @@ SETTINGS = (
 @click.option(
     "--nuts", is_flag=True, help="Also nuts and crm-nuts where no candidate is named; minutes, not seconds."
 )
-@settings_options(*SETTINGS, chains=2, warmup=300, draws=300)
+@settings_options(*SHARED, chains=2, warmup=300, draws=300)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds fitted at the same time.")
 @click.option("--predictions", is_flag=True, help="Also write every prediction (predictions.parquet).")
 @click.option("--overwrite", is_flag=True, help="Replace another comparison in the folder.")

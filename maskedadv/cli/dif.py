@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from maskedadv.cli.options import json_option, responses_argument, settings_options
+from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
 from maskedadv.vocabulary import gap_titles
 from maskedadv.words.numbers import level_text, number, percent
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -67,7 +67,6 @@ def command(
     """
     from maskedadv.assumptions.dif_files import MARK, save_dif
     from maskedadv.assumptions.differential import dif
-    from maskedadv.files.folders import check_folder
 
     items = None
     if item_files:
@@ -76,11 +75,6 @@ def command(
         items = read_items(item_files, source, drop_bad=True).items
     given["locale"] = given["locale"] or None
 
-    def begin(fingerprint: str) -> None:
-        """Refuse the output folder before the work, not after."""
-        if output is not None:
-            check_folder(output, MARK, fingerprint, overwrite=overwrite)
-
     found = dif(
         responses,
         items=items,
@@ -88,7 +82,7 @@ def command(
         alpha=alpha,
         purify=purify,
         progress=lambda line: click.echo(f"  {line}", err=True),
-        begin=begin,
+        begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )
     if output is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from maskedadv.cli.options import json_option, responses_argument, settings_options
+from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -50,15 +50,9 @@ def command(
     docs/how-to/fit-check.md explains the columns.
     """
     from maskedadv.assumptions.model_fit import MARK, fit_check
-    from maskedadv.files.folders import check_folder
 
     families = None if models is None else _families(models)
     given["locale"] = given["locale"] or None
-
-    def begin(fingerprint: str) -> None:
-        """Refuse the output folder before the work, not after."""
-        if output is not None:
-            check_folder(output, MARK, fingerprint, overwrite=overwrite)
 
     found = fit_check(
         responses,
@@ -66,7 +60,7 @@ def command(
         replicates=replicates,
         alpha=alpha,
         progress=lambda line: click.echo(f"  {line}", err=True),
-        begin=begin,
+        begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )
     if output is not None:

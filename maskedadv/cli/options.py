@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -36,6 +37,18 @@ def settings_options(*names: str, **changes: Any) -> Callable[[F], F]:
         return command
 
     return decorate
+
+
+def refuse_folder(output: Path | None, marker: str, *, overwrite: bool) -> Callable[[str], None]:
+    """What refuses the output folder, by the fingerprint of the result to be, before the work."""
+
+    def begin(fingerprint: str) -> None:
+        from maskedadv.files.folders import check_folder
+
+        if output is not None:
+            check_folder(output, marker, fingerprint, overwrite=overwrite)
+
+    return begin
 
 
 def _click_option(name: str, option: Option, default: Any) -> Callable[[F], F]:

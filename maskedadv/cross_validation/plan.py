@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskedadv import __version__
 from maskedadv.checks import OneOf, Whole
+from maskedadv.cross_validation.arguments import SHARED
 from maskedadv.cross_validation.candidates import BY_NAME, DRAWS, NAMES
 from maskedadv.cross_validation.choosing import Chosen, choose_candidates
 from maskedadv.cross_validation.folds import SCHEMES, Folds, assign_folds
@@ -23,23 +24,6 @@ from maskedadv.responses import Responses
 from maskedadv.settings import Settings
 
 Array = NDArray[np.float64]
-
-SHARED = (
-    "locale",
-    "pivot",
-    "min_accuracy",
-    "options",
-    "guessing",
-    "engine",
-    "seed",
-    "chains",
-    "warmup",
-    "draws",
-    "adapt_delta",
-    "max_treedepth",
-    "priors",
-)
-"""Arguments of `fit` that a comparison takes, too."""
 
 SHORT = {"chains": 2, "warmup": 300, "draws": 300}
 """Chains of a comparison are shorter than those of a fit: a prediction is a mean over draws, whose Monte

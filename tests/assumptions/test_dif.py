@@ -17,7 +17,7 @@ from maskedadv.assumptions.texts import pair_texts
 from maskedadv.cli.main import main
 from maskedadv.errors import BadItem, BadSetting, NotAResult, OutputExists, WrongResponse
 from maskedadv.scoring.items.items import Item
-from tests.simulate import expit
+from tests.simulate import answer_rows, expit
 
 DIFFERENT = {"CA0": -3.0, "CA1": 3.0, "CS0": -3.0, "CS1": -3.0}
 FAST: dict[str, Any] = {"variants": "none"}
@@ -41,18 +41,7 @@ def table(
                 shift[0] += DIFFERENT[f"{subset}0"]
                 shift[1] += DIFFERENT[f"{subset}1"]
             right = rng.random((models, items)) < expit(ability[:, None] + shift - b)
-            j, i = np.indices(right.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "model": [f"m{k:02d}" for k in j.ravel()],
-                        "subset": subset,
-                        "language": language,
-                        "item": [f"{subset}{k}" for k in i.ravel()],
-                        "correct": right.ravel().astype(int),
-                    }
-                )
-            )
+            parts.append(answer_rows(right, subset, language))
     return pd.concat(parts, ignore_index=True)
 
 

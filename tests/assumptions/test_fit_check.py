@@ -13,7 +13,7 @@ import maskedadv
 from maskedadv.assumptions import FitCheck, fit_check, load_fit_check
 from maskedadv.cli.main import main
 from maskedadv.errors import BadSetting, OutputExists, WrongResponse
-from tests.simulate import expit, table
+from tests.simulate import answer_rows, expit, table
 
 FAST = {"replicates": 40, "min_accuracy": 0.0}
 
@@ -28,18 +28,7 @@ def two_subsets(models: int, items: int, *, apart: float = 0.0, seed: int = 0) -
         b = rng.standard_normal(items)
         for language, shift in (("en", 0.0), ("zh", -0.5)):
             right = rng.random((models, items)) < expit(ability[:, None] + shift - b)
-            j, i = np.indices(right.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "model": [f"m{k:02d}" for k in j.ravel()],
-                        "subset": subset,
-                        "language": language,
-                        "item": [f"{subset}{k}" for k in i.ravel()],
-                        "correct": right.ravel().astype(int),
-                    }
-                )
-            )
+            parts.append(answer_rows(right, subset, language))
     return pd.concat(parts, ignore_index=True)
 
 

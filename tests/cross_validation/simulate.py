@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tests.simulate import expit
+from tests.simulate import answer_rows, expit
 
 
 def answers(
@@ -31,17 +31,5 @@ def answers(
             eta = ability[:, None] - (0.8 if language != "en" else 0.0) + effect - b
             right = rng.random(eta.shape) < expit(eta)
             p = expit(eta + noise * rng.standard_normal(eta.shape))
-            j, i = np.indices(right.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "model": [f"m{k:02d}" for k in j.ravel()],
-                        "subset": subset,
-                        "language": language,
-                        "item": [f"{subset}{k}" for k in i.ravel()],
-                        "correct": right.ravel().astype(int),
-                        "p_correct": p.ravel(),
-                    }
-                )
-            )
+            parts.append(answer_rows(right, subset, language, p_correct=p))
     return pd.concat(parts, ignore_index=True)
