@@ -40,6 +40,33 @@ def cells_at_chance(answers: Array, chance: Array) -> NDArray[np.bool_]:
     return np.asarray(out & (lucky > 0) & (count > 0))
 
 
+def finite_cells(
+    answers: Array, chance: Array
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Cells with a finite ability above a floor.
+
+    Parameters
+    ----------
+    answers : shape (C, I), NaN where not observed
+    chance : shape (I,), floor of every item; all 0 where there is none
+
+    Returns
+    -------
+    finite : their positions; none where the answers put no two cells on one scale
+    part, weak : shape (C,), the connected part of each cell; in `part` -1 where it is all right or all wrong
+        and -2 where it is at chance
+    """
+    components = find_components(answers)
+    mean = np.nanmean(answers, axis=1)
+    lost = cells_at_chance(answers, chance)
+    finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
+    part = np.where(lost, -2, -1)
+    if not components.finite_parts():
+        finite = finite[:0]
+    part[finite] = components.cell_weak[finite]
+    return finite, part, components.cell_weak
+
+
 def fit_floor(
     answers: Array,
     chance: Array,
@@ -64,14 +91,9 @@ def fit_floor(
     BlockEstimate
         Cells not above chance have no ability (NaN).
     """
-    components = find_components(answers)
-    mean = np.nanmean(answers, axis=1)
-    lost = cells_at_chance(answers, chance)
-    finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
-    part = np.where(lost, -2, -1)
-    if not len(finite) or not components.finite_parts():
-        return nothing_finite(answers, part, components.cell_weak)
-    part[finite] = components.cell_weak[finite]
+    finite, part, weak = finite_cells(answers, chance)
+    if not len(finite):
+        return nothing_finite(answers, part, weak)
     inside = answers[finite]
     data = floor.find_answers(inside, chance)
     counts = np.bincount(data.item_group).astype(np.float64)
@@ -100,8 +122,7 @@ def fit_floor(
         lambda: floor.item_scores(data, found.point),
         lambda: _replicates(data, nodes, found, curvature, weights, scale, tick),
     )
-    weak, group = components.cell_weak, data.item_group
-    return block_estimate(answers, finite, part, weak, optimum, group, rows, interval=interval)
+    return block_estimate(answers, finite, part, weak, optimum, data.item_group, rows, interval=interval)
 
 
 def stan_data(data: floor.Answers, nodes: marginal.Nodes, counts: Array) -> dict[str, object]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.design.components import find_components
 from maskedadv.errors import NotConverged
 from maskedadv.likelihoods import guessing as floor
 from maskedadv.likelihoods import two_parameter as core
@@ -21,7 +20,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     covariance_factor,
     typical_cells,
 )
-from maskedadv.maximum_likelihood.guessing import cells_at_chance
+from maskedadv.maximum_likelihood.guessing import finite_cells
 from maskedadv.maximum_likelihood.marginal_result import nothing_finite
 
 Array = NDArray[np.float64]
@@ -212,14 +211,9 @@ def fit_two_parameter(answers: Array, chance: Array | None = None, *, interval: 
         No maximum was found.
     """
     none = np.zeros(answers.shape[1]) if chance is None else chance
-    components = find_components(answers)
-    mean = np.nanmean(answers, axis=1)
-    lost = cells_at_chance(answers, none)
-    finite = np.flatnonzero((mean > 0) & (mean < 1) & ~lost)
-    part = np.where(lost, -2, -1)
-    if not len(finite) or not components.finite_parts():
-        return nothing_finite(answers, part, components.cell_weak)
-    part[finite] = components.cell_weak[finite]
+    finite, part, weak = finite_cells(answers, none)
+    if not len(finite):
+        return nothing_finite(answers, part, weak)
     inside = answers[finite]
     data = floor.find_answers(inside, none)
     counts = np.bincount(data.item_group).astype(np.float64)
@@ -242,7 +236,7 @@ def fit_two_parameter(answers: Array, chance: Array | None = None, *, interval: 
         ability=found,
         ability_sd=sd,
         part=part,
-        weak=components.cell_weak,
+        weak=weak,
         difficulty=difficulty[data.item_group],
         difficulty_sd=np.full(answers.shape[1], np.nan),
         informative=informative,
