@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import pandas as pd
 from maskedadv import __version__
 from maskedadv.diagnostics import LocaleVerdict, diagnose
 from maskedadv.errors import BadSetting
+from maskedadv.files.digests import fingerprint_of
 from maskedadv.files.folders import check_folder, whole_folder
 from maskedadv.reports import answers, figures, methods
 from maskedadv.reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
@@ -112,7 +112,7 @@ def write_report(
 def _fingerprint(fit: Fit) -> str:
     """Of the data, the settings and the version: reports of one result may replace each other."""
     own = [fit.info.fingerprint, fit.settings.as_json(), fit.info.maskedadv]
-    return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()
+    return fingerprint_of(own)
 
 
 def _same_data(fit: Fit, checks: Mapping[str, Any]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +21,7 @@ from maskedadv.design.blocks import Block, build_block
 from maskedadv.design.prepare import Design, Opened, open_table, prepare_locales
 from maskedadv.design.without_items import without_items
 from maskedadv.errors import EstimationError, WrongResponse
+from maskedadv.files.digests import fingerprint_of
 from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
@@ -345,4 +344,4 @@ def _purified(design: Design, settings: Settings, table: pd.DataFrame, progress:
 
 def _fingerprint(data: str, settings: dict[str, Any], texts: pd.DataFrame | None) -> str:
     own = [data, settings, __version__, None if texts is None else texts.to_json()]
-    return hashlib.sha256(json.dumps(own, sort_keys=True, default=str).encode()).hexdigest()
+    return fingerprint_of(own)

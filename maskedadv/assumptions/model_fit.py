@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from maskedadv.assumptions.files import read_folder, write_folder
 from maskedadv.checks import Number, Whole
 from maskedadv.design.prepare import Design, prepare
 from maskedadv.errors import WrongResponse
+from maskedadv.files.digests import fingerprint_of
 from maskedadv.files.folders import check_folder
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
@@ -150,8 +149,7 @@ def fit_check(
     design = prepare(read_responses(responses), settings)
     asked = {"replicates": replicates, "alpha": alpha, "families": dict(families or {})}
     whole = {**settings.as_json(), **asked}
-    content = json.dumps([design.fingerprint, whole, __version__], sort_keys=True, default=str)
-    fingerprint = hashlib.sha256(content.encode()).hexdigest()
+    fingerprint = fingerprint_of([design.fingerprint, whole, __version__])
     begin(fingerprint)
     fits: list[BlockFit] = []
     rows: list[dict[str, object]] = []

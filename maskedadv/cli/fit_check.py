@@ -50,8 +50,9 @@ def command(
     docs/how-to/fit-check.md explains the columns.
     """
     from maskedadv.assumptions.model_fit import MARK, fit_check
+    from maskedadv.models_table import family_column
 
-    families = None if models is None else _families(models)
+    families = None if models is None else family_column(models)
     given["locale"] = given["locale"] or None
 
     found = fit_check(
@@ -71,16 +72,6 @@ def command(
         click.echo(to_json({"notes": found.notes, **{k: records(getattr(found, k)) for k in names}}))
         return
     click.echo(summary(found, top))
-
-
-def _families(models: Path) -> dict[str, str]:
-    from maskedadv.errors import MissingFacts
-    from maskedadv.summaries import model_facts
-
-    facts = model_facts(models)
-    if "family" not in facts:
-        raise MissingFacts(f"{models} has no column 'family'; add it, or leave out --models.")
-    return {str(m): str(f) for m, f in facts["family"].items() if pd.notna(f) and str(f)}
 
 
 def summary(found: FitCheck, top: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.errors import OutputExists
 from maskedadv.files.atomic import whole_name, write_whole
+from maskedadv.files.unfinished import take_up, unfinished_folder
 from maskedadv.result.draws import DAMAGE, file_names
 
 Array = NDArray[np.float64]
@@ -71,50 +69,28 @@ class Kept:
         write_whole(self._path(candidate, locale, fold), write)
 
 
-def unfinished_folder(output: Path) -> Path:
-    """Where a comparison that will write `output` keeps what is finished."""
-    output = output.absolute()
-    return output.with_name(f"{output.name}.unfinished")
-
-
 def open_kept(output: Path, run: Mapping[str, Any], *, overwrite: bool) -> Path:
-    """Make the folder, or take up the one that the same run left behind.
+    """Make the folder of finished units, or take up the one that the same run left behind.
 
     Raises
     ------
     OutputExists
         It holds another run, and `overwrite` is not given; it is not of our making; it cannot be written.
     """
-    folder = unfinished_folder(output)
-    text = json.dumps(run, indent=1, ensure_ascii=False, sort_keys=True)
-    try:
-        if os.path.lexists(folder):
-            strange = [p.name for p in folder.iterdir() if not _is_ours(p.name)]
-            if strange:
-                raise OutputExists(
-                    f"{folder} is where a comparison keeps what is finished, but holds something else "
-                    f"({strange[0]!r}); move it, or give another output folder."
-                )
-            note = folder / "run.json"
-            same = note.is_file() and note.read_text("utf-8", errors="replace") == text
-            if same and not overwrite:
-                return folder
-            if not overwrite and any(p.suffix == ".npz" for p in folder.iterdir()):
-                raise OutputExists(
-                    f"{folder} holds part of another, interrupted comparison; run that command again to "
-                    "complete it, give --overwrite to drop it, or another folder."
-                )
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-        write_whole(folder / "run.json", lambda partial: partial.write_text(text, "utf-8"))
-    except OSError as error:
-        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
-    return folder
+    return take_up(
+        output,
+        run,
+        is_ours=_is_ours,
+        keeps="a comparison keeps what is finished",
+        holds="part of another, interrupted comparison",
+        worth_keeping=lambda folder: any(p.suffix == ".npz" for p in folder.iterdir()),
+        overwrite=overwrite,
+    )
 
 
 def _is_ours(name: str) -> bool:
     whole = whole_name(name)
-    return whole == "run.json" or (whole.endswith(".npz") and whole.count("~") == 2)
+    return whole.endswith(".npz") and whole.count("~") == 2
 
 
 def close_kept(output: Path, *, keep: bool) -> int:

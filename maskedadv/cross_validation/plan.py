@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from maskedadv.cross_validation.folds import SCHEMES, Folds, assign_folds
 from maskedadv.cross_validation.training import Training
 from maskedadv.design.prepare import Design, prepare
 from maskedadv.errors import BadSetting
+from maskedadv.files.digests import fingerprint_of
 from maskedadv.responses import Responses
 from maskedadv.settings import Settings
 
@@ -71,7 +71,7 @@ class Plan:
             "settings": {k: v for k, v in sorted(self.common.items()) if v is not None},
         }
         own = json.loads(json.dumps(own, default=str))
-        return own | {"fingerprint": hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()}
+        return own | {"fingerprint": fingerprint_of(own)}
 
     def training(self, response: str, locale: str, fold: int) -> dict[int, Training]:
         """What a fold leaves of the locale's blocks, by subset."""

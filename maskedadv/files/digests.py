@@ -71,6 +71,11 @@ def stated_digest(manifest: Path, name: str) -> str | None:
         return None
 
 
+def fingerprint_of(values: Any) -> str:
+    """SHA-256 of values as JSON, keys in order; what JSON does not know, as text."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
+
+
 def seal(content: Mapping[str, Any]) -> dict[str, Any]:
     """Values for a JSON file with their own digest as `sha256`, the last of them."""
     return {**content, "sha256": _digest_of_values(content)}

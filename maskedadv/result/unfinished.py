@@ -2,92 +2,49 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from pathlib import Path
 
 import xarray as xr
 
 from maskedadv import __version__
-from maskedadv.errors import NotAResult, OutputExists
+from maskedadv.errors import NotAResult
 from maskedadv.files.atomic import whole_name, write_whole
-from maskedadv.files.disk import cannot_write
+from maskedadv.files.unfinished import take_up, unfinished_folder
 from maskedadv.result.draws import Posterior, read_tree, write_tree
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import BASE_TABLE
 
 
-def unfinished_folder(output: Path) -> Path:
-    """Where a run that will write `output` keeps its finished locales."""
-    output = output.absolute()
-    return output.with_name(f"{output.name}.unfinished")
-
-
 def open_unfinished(
     output: Path, fingerprint: str, settings: Settings, engine: str, *, overwrite: bool
 ) -> Path:
-    """Make the folder, or take up the one that the same run left behind.
+    """Make the folder of finished locales, or take up the one that the same run left behind.
 
     Raises
     ------
     OutputExists
         It holds another run, and `overwrite` is not given; it is not of our making; it cannot be written.
     """
-    folder = unfinished_folder(output)
-    _require_ours(folder)
-    own = {
+    run = {
         "maskedadv": __version__,
         "engine": engine,
         "fingerprint": fingerprint,
         "settings": settings.as_json(),
     }
-    text = json.dumps(own, indent=1, ensure_ascii=False)
-    note = folder / "run.json"
-    if os.path.isdir(folder):
-        try:
-            same = json.loads(note.read_text("utf-8")) == json.loads(text)
-        except (OSError, ValueError):
-            same = False
-        if same and not overwrite:
-            return folder
-        if not overwrite:
-            raise OutputExists(
-                f"{folder} holds the finished locales of another, interrupted run; run that command again to "
-                "complete it, give --overwrite to drop it, or another folder."
-            )
-        shutil.rmtree(folder)
-    try:
-        folder.mkdir(parents=True)
-        write_whole(note, lambda partial: partial.write_text(text, "utf-8"))
-    except OSError as error:
-        raise cannot_write(folder, error, "another folder") from error
-    return folder
-
-
-def _require_ours(folder: Path) -> None:
-    """Refuse a folder that somebody else made: it would be filled, and removed at the end."""
-    if not os.path.lexists(folder):
-        return
-    try:
-        strange = [p.name for p in folder.iterdir() if not _is_ours(p)]
-    except OSError:
-        strange = [folder.name]
-    if strange:
-        raise OutputExists(
-            f"{folder} is where a long run keeps its finished locales, but holds something else "
-            f"({strange[0]!r}); move it, or give another output folder."
-        )
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a run makes files of this name there, whole or (hidden) not yet."""
-    name = whole_name(path.name)
-    return (
-        name == "run.json"
-        or name.endswith((".nc", ".nc.sha256"))
-        or path.name in {base.name for base in BASE_TABLE}
+    return take_up(
+        output,
+        run,
+        is_ours=_is_ours,
+        keeps="a long run keeps its finished locales",
+        holds="the finished locales of another, interrupted run",
+        overwrite=overwrite,
     )
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a run makes files of this name there, whole or (hidden) not yet."""
+    return whole_name(name).endswith((".nc", ".nc.sha256")) or name in {base.name for base in BASE_TABLE}
 
 
 def keep_tree(tree: xr.DataTree, path: Path) -> Posterior:
