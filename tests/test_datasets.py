@@ -47,3 +47,12 @@ def test_what_is_bundled_is_described() -> None:
     described = (DATA / "README.md").read_text("utf-8")
     for path in DATA.iterdir():
         assert path.name in described or path.name in {"README.md", "locales.toml"}
+
+
+def test_the_licences_of_what_is_bundled_come_with_it() -> None:
+    """Apache-2.0 and MIT both ask that their text goes along."""
+    described = (DATA / "README.md").read_text("utf-8")
+    for licence, first in (("Apache-2.0", "Apache License"), ("BertaQA-MIT", "MIT License")):
+        path = DATA / f"LICENSE-{licence}.txt"
+        assert path.read_text("utf-8").strip().startswith(first)
+        assert f"]({path.name})" in described
