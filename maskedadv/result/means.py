@@ -54,7 +54,7 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
 
 def _mean_of_each(fit: Fit, variant: str, own: Joint) -> Contrasts:
     """The mean over the models of every locale by itself."""
-    asked = (variant, own.locales, own.models)
+    asked = (variant, own.locales, own.known.tobytes())  # models left out keep their place in `own.models`
     if asked not in fit.found:
         places = len(own.locales)
         members = np.broadcast_to(np.eye(places, dtype=bool)[:, :, None], (places, *own.some.shape))

@@ -104,6 +104,15 @@ def test_a_mean_over_one_model_is_that_model(frame: pd.DataFrame) -> None:
         np.testing.assert_allclose(one[columns], mean[columns])
 
 
+def test_means_of_other_models_asked_one_after_the_other_are_each_their_own(frame: pd.DataFrame) -> None:
+    """Means are kept once computed; what was kept for some models is not given out for others."""
+    fit = maskedadv.fit(frame, min_accuracy=0)
+    for chosen in (["m0"], ["m1", "m2"], ["m0", "m1", "m2"], ["m1"], ["m0"]):
+        mean = fit.means(model=chosen, gap="global_gap", locale="zh")["estimate"].item()
+        single = fit.gaps(model=chosen, gap="global_gap", locale="zh")["estimate"]
+        assert mean == pytest.approx(single.mean())
+
+
 def test_bootstrap_is_reproducible_and_near_the_sandwich() -> None:
     frame = table(3, (300, 300), seed=9)
     a, b, c = (
