@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from maskedadv import __version__
-from maskedadv.assumptions.item_tests import COLUMNS, BlockTest, test_block
+from maskedadv.assumptions.item_tables import flag_items, sort_items, sum_by_subset
+from maskedadv.assumptions.item_tests import BlockTest, test_block
 from maskedadv.assumptions.purified import compare_purified
 from maskedadv.assumptions.texts import ItemText, pair_texts
 from maskedadv.checks import Number, OneOf
@@ -34,22 +34,6 @@ AGAINST = ("pivot", "all")
 UNTESTABLE = (
     "What cannot be tested: a difference that all items of a subset share is the gap itself. Items are "
     "compared with each other, never with the truth."
-)
-SUBSET_COLUMNS = (
-    "locale",
-    "subset",
-    "items",
-    "tested",
-    "flagged",
-    "share",
-    "harder",
-    "easier",
-    "inflation",
-    "tau",
-    "tau_p",
-    "cells_local",
-    "cells_other",
-    "cells_left_out",
 )
 
 
@@ -170,7 +154,7 @@ def dif(
     for block, language in tasks:
         tests.append(test_block(block, language, settings.level))
         progress(f"{language} {SUBSETS[block.subset]}: {len(block.item)} items tested")
-    table = _flag(pd.concat([t.items for t in tests], ignore_index=True), alpha)
+    table = flag_items(pd.concat([t.items for t in tests], ignore_index=True), alpha)
     notes = [*told, *_notes(tests, design), UNTESTABLE]
     table["key_differs"] = False
     if texts is not None:
@@ -178,7 +162,7 @@ def dif(
         pairs = set(zip(differs["locale"], differs["item"], strict=True))
         table["key_differs"] = [pair in pairs for pair in zip(table["locale"], table["item"], strict=True)]
     table["removed"] = table["flagged"] | table["key_differs"]
-    table = _sort(table, languages)
+    table = sort_items(table, languages)
     gaps = pd.DataFrame()
     if purify:
         try:
@@ -187,7 +171,7 @@ def dif(
             notes.insert(0, f"no gaps with and without the items removed: {str(error).rstrip('.')}")
     return Dif(
         items=table,
-        subsets=_subsets(table, tests),
+        subsets=sum_by_subset(table, tests),
         gaps=gaps,
         texts=texts,
         notes=tuple(notes),
@@ -234,61 +218,6 @@ def _asked_in(block: Block, language: str) -> Block:
         answers=answers[cell],
         chance=None,
     )
-
-
-def _flag(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """q values over each locale's items, flags and directions."""
-    table = table.copy()
-    table["q"] = np.nan
-    for _, own in table.groupby("locale", sort=False):
-        known = own.index[np.isfinite(own["p_robust"])]
-        if len(known):
-            table.loc[known, "q"] = false_discovery_control(table.loc[known, "p_robust"].to_numpy())
-    table["flagged"] = (table["q"] <= alpha).to_numpy(bool)
-    sign = np.sign(table["effect"].fillna(0.0))
-    table["direction"] = np.where(sign > 0, "easier", np.where(sign < 0, "harder", ""))
-    return table[list(COLUMNS)]
-
-
-def _sort(table: pd.DataFrame, languages: Sequence[str]) -> pd.DataFrame:
-    """By locale; other keys first, then by evidence; ties by the size of the effect, then by id."""
-    keys = pd.DataFrame(
-        {
-            "locale": [languages.index(k) for k in table["locale"]],
-            "key": ~table["key_differs"],
-            "p": table["p_robust"].round(12),
-            "effect": -table["effect"].abs(),
-            "item": table["item"],
-        }
-    )
-    return table.loc[keys.sort_values(list(keys.columns), kind="stable").index].reset_index(drop=True)
-
-
-def _subsets(table: pd.DataFrame, tests: Sequence[BlockTest]) -> pd.DataFrame:
-    rows = []
-    for test in tests:
-        locale, subset = test.items["locale"].iloc[0], test.items["subset"].iloc[0]
-        own = table[(table["locale"] == locale) & (table["subset"] == subset)]
-        tested, flagged = int(np.isfinite(own["p"]).sum()), own[own["flagged"]]
-        rows.append(
-            {
-                "locale": locale,
-                "subset": subset,
-                "items": len(own),
-                "tested": tested,
-                "flagged": len(flagged),
-                "share": len(flagged) / tested if tested else np.nan,
-                "harder": int((flagged["direction"] == "harder").sum()),
-                "easier": int((flagged["direction"] == "easier").sum()),
-                "inflation": test.inflation,
-                "tau": test.spread.tau,
-                "tau_p": test.spread.p,
-                "cells_local": test.cells[0],
-                "cells_other": test.cells[1],
-                "cells_left_out": test.left_out,
-            }
-        )
-    return pd.DataFrame(rows, columns=list(SUBSET_COLUMNS))
 
 
 def _notes(tests: Sequence[BlockTest], design: Design) -> list[str]:
