@@ -111,22 +111,22 @@ def _climb(program: str, model: Any, start: NDArray[np.float64], seed: int) -> A
     maximum in a flat direction, and this engine takes no others. At a maximum no step leads up, which Stan
     calls a failure: after a first stop it means arrived, at the start it may mean started there.
     """
+    before = start
     try:
-        result = model.optimize(init=start, seed=seed, iter=_ITERATIONS)
+        result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
     except (RuntimeError, ValueError):
-        aside = start + 0.01 * np.random.default_rng(seed).standard_normal(start.shape)
+        before = start + 0.01 * np.random.default_rng(seed).standard_normal(start.shape)
         try:
-            result = model.optimize(init=aside, seed=seed, iter=_ITERATIONS)
+            result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
         except (RuntimeError, ValueError) as error:
             raise NotConverged(f"the embedded engine could not optimise '{program}': {error}") from error
     for _ in range(_AGAIN):
-        try:
-            again = model.optimize(init=result.unconstrained, seed=seed, iter=_ITERATIONS)
-        except (RuntimeError, ValueError):
+        if float(np.abs(result.unconstrained - before).max(initial=0.0)) < _STAYS:
             break
-        moved = float(np.abs(again.unconstrained - result.unconstrained).max(initial=0.0))
-        result = again
-        if moved < _STAYS:
+        before = result.unconstrained
+        try:
+            result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
+        except (RuntimeError, ValueError):
             break
     return result
 

@@ -76,15 +76,19 @@ def fit_common_trait(
 
     one, other = covariance_ca[np.ix_(use, use)], covariance_cs[np.ix_(use, use)]
     x, y = ca[use], cs[use]
+    try:
+        share, turned = _share_out(one, other, np.stack([x, y, np.ones(n)], axis=1))
+    except np.linalg.LinAlgError:
+        return _unknown("the abilities' covariance is not positive definite")
 
     def misfit(log_ratio: float) -> float:
         ratio = np.exp(log_ratio)
-        try:
-            root = np.linalg.cholesky(other + ratio**2 * one)
-        except np.linalg.LinAlgError:
+        variance = (1.0 - share) + ratio**2 * share
+        if variance.min() <= 0:
             return float("nan")
-        r, u = np.linalg.solve(root, np.stack([y - ratio * x, np.ones(n)], axis=1)).T
-        return float(r @ r - (u @ r) ** 2 / (u @ u))
+        (x, y, u), weight = turned.T, 1.0 / variance
+        r = y - ratio * x
+        return float(weight @ r**2 - (weight @ (u * r)) ** 2 / (weight @ u**2))
 
     grid = np.linspace(*_RANGE, 81)
     values = np.array([misfit(g) for g in grid])
@@ -120,6 +124,31 @@ def fit_common_trait(
         df=df,
         p=p,
     )
+
+
+def _share_out(one: Array, other: Array, columns: Array) -> tuple[Array, Array]:
+    """Axes on which both covariances are diagonal and add up to 1, so that any mixture of them is at once.
+
+    Parameters
+    ----------
+    one, other : shape (J, J)
+    columns : shape (J, K)
+
+    Returns
+    -------
+    share, turned : shape (J,), variance that `one` has along each axis; shape (J, K), the columns on the axes
+
+    Raises
+    ------
+    LinAlgError
+        Their sum is not positive definite.
+    """
+    from scipy.linalg import solve_triangular
+
+    root = np.linalg.cholesky(one + other)
+    half = solve_triangular(root, one, lower=True)
+    share, axes = np.linalg.eigh(solve_triangular(root, half.T, lower=True))
+    return np.clip(share, 0.0, 1.0), axes.T @ solve_triangular(root, columns, lower=True)
 
 
 def _unknown(reason: str) -> CommonTrait:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
+
+from maskedadv.likelihoods.two_way import solve_two_way
 
 Array = NDArray[np.float64]
 
@@ -69,12 +70,7 @@ def solve(
         if gradient <= scale and moved <= 1e-8:
             break
         weight = expected * (1.0 - p)
-        item_information = np.maximum(weight.sum(axis=0), 1e-300)
-        share = weight / item_information
-        step_cell = _solve_singular(
-            np.diag(weight.sum(axis=1)) - share @ weight.T, score_cell + share @ score_item
-        )
-        step_item = score_item / item_information + step_cell @ share
+        step_cell, step_item = solve_two_way(weight, score_cell, score_item)
         size = 1.0
         while True:
             new_ability, new_difficulty = ability + size * step_cell, difficulty + size * step_item
@@ -90,45 +86,20 @@ def solve(
     return JointSolution(ability, difficulty, gradient)
 
 
-def _solve_singular(matrix: Array, right: Array) -> Array:
-    """Solve with a matrix whose null space is the common shift, by filling that one direction."""
-    n = len(matrix)
-    filled = matrix + np.trace(matrix) / n**2
-    try:
-        return np.asarray(cho_solve(cho_factor(filled), right))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
-
-
-def profiled_covariance(seen: Array, ability: Array, difficulty: Array) -> Array:
-    """Inverse information of the abilities with difficulties profiled out (Schur complement), shape (C, C).
-
-    The pseudo-inverse over contrasts: rows and columns sum to zero, since the likelihood leaves the common
-    shift of a component free.
-    """
+def information_weights(seen: Array, ability: Array, difficulty: Array) -> Array:
+    """p(1 − p) where observed, else 0, shape (C, I): the weights of `two_way`."""
     p = expit(ability[:, None] - difficulty[None, :])
-    weight = seen * p * (1.0 - p)
-    share = weight / weight.sum(axis=0)
-    schur = np.diag(weight.sum(axis=1)) - share @ weight.T
-    n = len(ability)
-    if n == 1:  # one cell has no contrast
-        return np.zeros((1, 1))
-    shift = np.trace(schur) / n
-    inverse = cho_solve(cho_factor(schur + shift / n), np.eye(n))
-    return np.asarray(inverse - 1.0 / (n * shift))
+    return np.asarray(seen * p * (1.0 - p))
 
 
-def anchor_weights(seen: Array, ability: Array, difficulty: Array) -> Array:
+def anchor_weights(weight: Array) -> Array:
     """How the mean difficulty follows the abilities when difficulties are re-estimated, shape (C,), sum 1."""
-    p = expit(ability[:, None] - difficulty[None, :])
-    weight = seen * p * (1.0 - p)
     return np.asarray((weight / weight.sum(axis=0)).mean(axis=1))
 
 
-def difficulty_variance(seen: Array, ability: Array, difficulty: Array) -> Array:
+def difficulty_variance(weight: Array) -> Array:
     """Inverse information of every difficulty given the abilities, shape (I,)."""
-    p = expit(ability[:, None] - difficulty[None, :])
-    return np.asarray(1.0 / (seen * p * (1.0 - p)).sum(axis=0))
+    return np.asarray(1.0 / weight.sum(axis=0))
 
 
 def residuals(answers: Array, ability: Array, difficulty: Array) -> Array:

@@ -15,17 +15,16 @@ from maskedadv.design.components import Components, find_components
 from maskedadv.engines import Engine
 from maskedadv.likelihoods import rasch as joint
 from maskedadv.likelihoods.moments import rough_moments
+from maskedadv.likelihoods.two_way import profiled_root, profiled_solution
 from maskedadv.maximum_likelihood.block_estimate import (
     BlockEstimate,
     alike,
     beyond,
     clustered,
     converged,
-    covariance_factor,
     typical_cells,
 )
 from maskedadv.maximum_likelihood.stan_optimum import (
-    DOUBTED,
     NO_PAIRS,
     Pairs,
     contrast_data,
@@ -158,16 +157,15 @@ def _fit_part(
     shift = difficulty.mean()
     ability, difficulty = ability - shift, difficulty - shift
     residual = joint.residuals(answers, ability, difficulty)
-    anchor = joint.anchor_weights(seen, ability, difficulty)
-    noise = joint.difficulty_variance(seen, ability, difficulty)
+    weight = joint.information_weights(seen, ability, difficulty)
+    anchor, noise = joint.anchor_weights(weight), joint.difficulty_variance(weight)
     if interval != "information":  # the answers' own spread, which for soft answers is not that of coin flips
         noise = noise**2 * (residual**2).sum(axis=0)
-    covariance = joint.profiled_covariance(seen, ability, difficulty)
     if interval == "robust":
-        influence = residual.T @ covariance
+        influence = profiled_solution(weight, residual).T
         uncertainty = clustered(influence - (influence @ anchor)[:, None], answers.shape[1])
     elif interval == "information":
-        root = covariance_factor(covariance)
+        root = profiled_root(weight)
         uncertainty = root - (root @ anchor)[:, None]
     else:
         uncertainty = _replicates(answers, ability, difficulty, weights, tick)
@@ -191,25 +189,27 @@ def _maximum(
 ) -> tuple[joint.JointSolution, float, str]:
     """The maximum over groups of cells and items, how far Stan's own gaps are from it, and Stan's trouble.
 
-    `pairs` are pairs of groups. Found by Stan from moment estimates, polished by Newton's method.
+    `pairs` are pairs of groups. Newton's method climbs from moment estimates, and Stan from where it arrived:
+    the likelihood is concave, so that a point at which the program stays is its maximum. L-BFGS from afar
+    takes hundreds of gradients of a million answers, and with many models stops short of it.
     """
     trials, successes = groups.trials, groups.successes
     start = rough_moments(answers)
     theta = np.bincount(groups.cell_group, start.ability) / np.bincount(groups.cell_group)
     b = np.bincount(groups.item_group, start.difficulty) / np.bincount(groups.item_group)
     margins = successes.sum(axis=1), successes.sum(axis=0)
+    found = joint.solve(trials, *margins, theta, b)
     if len(b) == 1:  # Stan has no sum-to-zero vector of one, and only abilities are left
-        return joint.solve(trials, *margins, theta, b), np.nan, ""
+        return found, np.nan, ""
     data = stan_data(trials, successes) | contrast_data(pairs)
+    if converged(found.gradient, answers):
+        theta, b = found.ability, found.difficulty
     stop = find_optimum(engine, "ml_joint", data, {"ability": theta, "difficulty": b - b.mean()}, seed)
-    found = joint.solve(trials, *margins, stop.variables["ability"], stop.variables["difficulty"])
+    if not converged(found.gradient, answers):
+        found = joint.solve(trials, *margins, stop.variables["ability"], stop.variables["difficulty"])
     if stop.trouble or not converged(found.gradient, answers):
         return found, np.nan, stop.trouble
     apart = largest_difference(stop, found.ability, pairs)
-    if apart > DOUBTED:  # a flat direction: Stan has to stay where Newton's method went on to
-        at = {"ability": found.ability, "difficulty": found.difficulty - found.difficulty.mean()}
-        again = find_optimum(engine, "ml_joint", data, at, seed)
-        apart = float(np.fmin(apart, largest_difference(again, found.ability, pairs)))
     require_agreement("ml_joint", apart)
     return found, apart, ""
 

@@ -110,3 +110,27 @@ def test_estimated_covariances_do_not_make_the_test_reject_too_often():
     assert huge.p == pytest.approx(blind[-1], rel=1e-4), "with endless freedom F is χ²"
     few = fit_common_trait(x, one.T @ one, y, other.T @ other, freedom=(7, 7))
     assert "too few items or replicates" in few.reason
+
+
+@pytest.mark.parametrize("items", [(200, 150), (20, 25)])
+def test_misfit_is_that_of_the_mixed_covariance_solved_anew(items: tuple[int, int]):
+    """At the estimate and at both ends of its interval; also where neither covariance is of full rank."""
+    rng = np.random.default_rng(5)
+    x = np.linspace(-1.5, 1.5, 30)
+    rows = [rng.standard_normal((n, 30)) * 0.15 / np.sqrt(n) for n in items]
+    one, other = (r.T @ r for r in rows)
+    ca, cs = (
+        x + rows[0].T @ rng.standard_normal(items[0]),
+        0.7 * x + rows[1].T @ rng.standard_normal(items[1]),
+    )
+    found = fit_common_trait(ca, one, cs, other)
+
+    def misfit(ratio: float) -> float:
+        inverse = np.linalg.inv(other + ratio**2 * one)
+        u, r = np.ones(30), cs - ratio * ca
+        return float(r @ inverse @ r - (u @ inverse @ r) ** 2 / (u @ inverse @ u))
+
+    assert found.misfit == pytest.approx(misfit(found.ratio), rel=1e-8)
+    assert found.misfit <= min(misfit(found.ratio * f) for f in (0.999, 1.001))
+    for edge in (found.lower, found.upper):
+        assert misfit(edge) - found.misfit == pytest.approx(3.841459, abs=1e-6)
