@@ -109,7 +109,8 @@ def command(
         if below:
             click.echo(f"\n{below}")
         asked = not gap or KNOWLEDGE in gap
-        result = result.with_headline(variant) if variant in HEADLINES else result
+        if variant in HEADLINES and variant != result.headline:
+            result = result.with_headline(variant)
         if asked and (text := variant_text(result, locale=locale or None, model=model or None)):
             click.echo(f"\n{text}")
 

@@ -101,11 +101,11 @@ def population_text(frame: pd.DataFrame, means: pd.DataFrame) -> str:
 
 def with_means(*tables: pd.DataFrame) -> pd.DataFrame:
     """Every locale's models followed by its mean rows, and further ones."""
-    gaps = tables[0]
-    parts = []
-    for locale in dict.fromkeys(k for table in tables for k in table["locale"]):
-        parts += [table[table["locale"] == locale] for table in tables]
-    return pd.concat([p for p in parts if len(p)], ignore_index=True) if parts else gaps
+    some = [table for table in tables if len(table)]
+    if not some:
+        return tables[0]
+    rows = pd.concat(some, ignore_index=True)
+    return rows.iloc[np.argsort(pd.factorize(rows["locale"])[0], kind="stable")].reset_index(drop=True)
 
 
 def variant_text(fit: Fit, *, models: bool = True, **chosen: Any) -> str:

@@ -149,6 +149,27 @@ class Joint:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(used, 1.0 / per_locale, 0.0) / locales
 
+    def locale_means(self, chosen: NDArray[np.bool_] | None = None) -> Contrasts:
+        """Means of every locale over its models: `contrast` of `average`, without weights of all by all.
+
+        Parameters
+        ----------
+        chosen : shape (L, J), models to average over; None takes all
+        """
+        used = self.known if chosen is None else self.known & chosen[..., None]
+        count = used.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            weights = np.where(used, 1.0 / count, 0.0)
+        value = (weights * np.where(self.known, self.estimate, 0.0)).sum(axis=1)
+        value = np.where(count[:, 0] > 0, value, np.nan)
+        out = Interval.unknown(value.shape).parts()
+        for k, own in enumerate(self.uncertainty):
+            if count[k].any():
+                rows = self._rows_of_locale(k, weights[[k]])[:, 0]
+                for name, part in gap_interval(own.kind, rows, value[k], self.level).parts().items():
+                    out[name][k] = part
+        return Contrasts(**out, estimate=value)
+
     def contrast(self, weights: Array) -> Contrasts:
         """Sums over locales and models of weight times gap, each gap for itself.
 

@@ -50,45 +50,49 @@ def tipping_points(joint: Joint) -> pd.DataFrame:
     -------
     DataFrame with the columns locale, ratio, lower, upper, note. Over the models whose gaps are all known.
     """
-    n, m = len(joint.locales), len(joint.models)
     whole = np.asarray(joint.known.all(axis=2))
-    members = np.asarray(np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m)) & whole)
-    names = list(joint.locales)
-    if n > 1:
-        members = np.concatenate([members, whole[None]])
-        names.append(ALL_LOCALES)
-    weights = joint.average(members)
-    mean = joint.contrast(weights)
-    rows = []
-    for k, name in enumerate(names):
-        local, total = float(mean.estimate[k, _LOCAL]), float(mean.estimate[k, _GLOBAL])
-        if not np.isfinite(local + total):
-            rows.append((name, np.nan, np.nan, np.nan, "no model has all gaps"))
-            continue
-        if abs(total) <= NO_SPREAD:
-            rows.append((name, np.nan, -np.inf, np.inf, "the mean global gap is zero: there is no ratio"))
-            continue
-        lower = upper = np.nan
-        if joint.uncertainty[0].kind in NORMAL_KINDS:
-            va, vb = float(mean.sd[k, _LOCAL] ** 2), float(mean.sd[k, _GLOBAL] ** 2)
-            # var(local − global) is the knowledge gap's, which gives the covariance of the two
-            vd = float(mean.sd[k, GAPS.index("knowledge_gap")] ** 2)
-            lower, upper = fieller(local, total, (va, vb), (va + vb - vd) / 2, joint.level)
-        else:
-            drawn = joint.rows_of(weights[[k]])
-            ratio = drawn[:, 0, _LOCAL] / drawn[:, 0, _GLOBAL]
-            if not _one_sided(drawn[:, 0, _GLOBAL], joint.level):
-                lower, upper = -np.inf, np.inf
-            else:
-                tail = (1 - joint.level) / 2
-                lower, upper = (float(v) for v in np.nanquantile(ratio, [tail, 1 - tail]))
-        note = ""
-        if local > NO_SPREAD and total < 0:
-            note = "no ratio of scales explains the sign: local above zero, global below"
-        if not note and np.isinf(lower):
-            note = "the global gap is not clear of zero: any ratio will do"
-        rows.append((name, local / total, lower, upper, note))
+    rows = [
+        _tipping_point(name, joint.only([name], joint.models), whole[[k]])
+        for k, name in enumerate(joint.locales)
+    ]
+    if len(joint.locales) > 1:
+        rows.append(_tipping_point(ALL_LOCALES, joint, whole))
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _tipping_point(
+    name: str, joint: Joint, chosen: NDArray[np.bool_]
+) -> tuple[str, float, float, float, str]:
+    """λ* of the mean over locales and the chosen models (L, J), as a row of `COLUMNS`."""
+    weights = joint.average(chosen[None])
+    mean = joint.contrast(weights)
+    local, total = float(mean.estimate[0, _LOCAL]), float(mean.estimate[0, _GLOBAL])
+    if not np.isfinite(local + total):
+        return name, np.nan, np.nan, np.nan, "no model has all gaps"
+    if abs(total) <= NO_SPREAD:
+        return name, np.nan, -np.inf, np.inf, "the mean global gap is zero: there is no ratio"
+    if joint.uncertainty[0].kind in NORMAL_KINDS:
+        va, vb = float(mean.sd[0, _LOCAL] ** 2), float(mean.sd[0, _GLOBAL] ** 2)
+        # var(local − global) is the knowledge gap's, which gives the covariance of the two
+        vd = float(mean.sd[0, GAPS.index("knowledge_gap")] ** 2)
+        lower, upper = fieller(local, total, (va, vb), (va + vb - vd) / 2, joint.level)
+    else:
+        lower, upper = _of_replicates(joint.rows_of(weights)[:, 0], joint.level)
+    note = ""
+    if local > NO_SPREAD and total < 0:
+        note = "no ratio of scales explains the sign: local above zero, global below"
+    if not note and np.isinf(lower):
+        note = "the global gap is not clear of zero: any ratio will do"
+    return name, local / total, lower, upper, note
+
+
+def _of_replicates(drawn: Array, level: float) -> tuple[float, float]:
+    """Percentiles of the ratio over replicates or draws (K, gaps); infinite where zero is below the line."""
+    if not _one_sided(drawn[:, _GLOBAL], level):
+        return -np.inf, np.inf
+    tail = (1 - level) / 2
+    lower, upper = np.nanquantile(drawn[:, _LOCAL] / drawn[:, _GLOBAL], [tail, 1 - tail])
+    return float(lower), float(upper)
 
 
 def _one_sided(drawn: Array, level: float) -> bool:

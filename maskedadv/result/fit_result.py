@@ -13,7 +13,7 @@ import xarray as xr
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.gaps.headline import headline_of
-from maskedadv.gaps.joint import Contrasts, Joint
+from maskedadv.gaps.joint import Joint
 from maskedadv.gaps.tipping import tipping_points
 from maskedadv.result.draws import Posterior
 from maskedadv.result.info import Info
@@ -53,8 +53,6 @@ class Fit:
     info: Info
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
     other: Fit | None = None
-    found: dict[object, Contrasts] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Means that were asked for before; a result made from this one begins without them."""
 
     def __repr__(self) -> str:
         models, locales = self.cube.sizes["model"], ", ".join(map(str, self.cube["locale"].values))

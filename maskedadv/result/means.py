@@ -11,7 +11,7 @@ import pandas as pd
 
 from maskedadv.gaps.clustered import clustered_mean
 from maskedadv.gaps.families import families_of
-from maskedadv.gaps.joint import Contrasts, Joint
+from maskedadv.gaps.joint import Joint
 from maskedadv.gaps.population import populations
 from maskedadv.models_table import family_column
 from maskedadv.result.cube import NUMBERS
@@ -29,13 +29,13 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
     own = _chosen(fit, locale, model, variant)
     kinds = chosen_ids("gap", gap, list(GAPS))
     paired = fit.cube.sel(variant=variant, locale=list(own.locales))["n_paired"].values
-    mean = _mean_of_each(fit, variant, own)
+    mean, gaps_known = own.locale_means(), own.known
     families = None if models is None else _families(fit, models, own.models)[0]
     rows: list[dict[str, Any]] = []
     for k, place in enumerate(own.locales):
         clustered = []
         for g in map(GAPS.index, kinds):
-            known = own.known[k, :, g]
+            known = gaps_known[k, :, g]
             labels = {
                 "locale": place,
                 "gap": GAPS[g],
@@ -50,16 +50,6 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
                 clustered.append(labels | numbers | {"model": BY_FAMILY, "note": f"{found[-1]} families"})
         rows += clustered
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _mean_of_each(fit: Fit, variant: str, own: Joint) -> Contrasts:
-    """The mean over the models of every locale by itself."""
-    asked = (variant, own.locales, own.known.tobytes())  # models left out keep their place in `own.models`
-    if asked not in fit.found:
-        places = len(own.locales)
-        members = np.broadcast_to(np.eye(places, dtype=bool)[:, :, None], (places, *own.some.shape))
-        fit.found[asked] = own.contrast(own.average(members))
-    return fit.found[asked]
 
 
 def population_table(

@@ -23,9 +23,9 @@ from maskedadv.result.draws import DAMAGE, Posterior, as_netcdf, file_names, wri
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import from_json
 from maskedadv.settings import Settings
-from maskedadv.vocabulary import VARIANTS
+from maskedadv.vocabulary import SUBSETS, VARIANTS
 
-FORMAT = 3
+FORMAT = 4
 UNCERTAINTY, POSTERIOR, OTHER = "uncertainty", "posterior", "missing-answers-otherwise"
 """Folders of a result: a file for each variant; a folder for each base with a file for each locale; the
 whole result with missing answers treated the other way."""
@@ -166,29 +166,45 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
 
 
 def _save_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> None:
-    """NumPy arrays in a zip, whose checksums notice damage; of every subset only the rows that concern it."""
-    arrays: dict[str, NDArray[Any]] = {}
-    for k, (locale, own) in enumerate(uncertainty.items()):
-        arrays[f"{k} locale"] = np.array([locale, own.kind], dtype=str)
-        arrays[f"{k} key"] = own.key.astype(str)
-        arrays[f"{k} shape"] = np.array(own.values.shape)
-        for s in range(own.values.shape[1]):
-            rows = np.flatnonzero(own.values[:, s].any(axis=1))
-            arrays[f"{k} rows {s}"] = rows
-            arrays[f"{k} values {s}"] = own.values[rows, s]
+    """NumPy arrays in a zip, whose checksums notice damage: those of all locales one after the other, as each
+    array costs time to open; of every subset only the rows that concern it."""
+    parts = list(uncertainty.values())
+    arrays: dict[str, NDArray[Any]] = {
+        "locale": np.array(list(uncertainty), dtype=str),
+        "kind": np.array([own.kind for own in parts], dtype=str),
+        "shape": np.array([own.values.shape for own in parts], dtype=np.intp).reshape(-1, 3),
+        "key": _joined([own.key.astype(str) for own in parts]),
+    }
+    for s in range(len(SUBSETS)):
+        rows = [np.flatnonzero(own.values[:, s].any(axis=1)) for own in parts]
+        arrays[f"count {s}"] = np.array([len(own) for own in rows], dtype=np.intp)
+        arrays[f"rows {s}"] = _joined(rows)
+        arrays[f"values {s}"] = _joined(
+            [u.values[own, s].ravel() for u, own in zip(parts, rows, strict=True)]
+        )
     np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
 def _load_uncertainty(file: io.BytesIO) -> dict[str, Uncertainty]:
-    out = {}
-    with np.load(file, allow_pickle=False) as arrays:
-        for k in range(sum(name.endswith(" locale") for name in arrays.files)):
-            locale, kind = arrays[f"{k} locale"].tolist()
-            values = np.zeros(arrays[f"{k} shape"])
-            for s in range(values.shape[1]):
-                values[arrays[f"{k} rows {s}"], s] = arrays[f"{k} values {s}"]
-            out[locale] = Uncertainty(kind, arrays[f"{k} key"].astype(object), values)
-    return out
+    with np.load(file, allow_pickle=False) as opened:
+        arrays = {name: opened[name] for name in opened.files}
+    shapes = arrays["shape"]
+    values = [np.zeros(shape) for shape in shapes]
+    for s in range(len(SUBSETS)):
+        counts = arrays[f"count {s}"]
+        rows = np.split(arrays[f"rows {s}"], np.cumsum(counts)[:-1])
+        numbers = np.split(arrays[f"values {s}"], np.cumsum(counts * shapes[:, 2])[:-1])
+        for own, at, flat in zip(values, rows, numbers, strict=True):
+            own[at, s] = flat.reshape(len(at), own.shape[2])
+    keys = np.split(arrays["key"].astype(object), np.cumsum(shapes[:, 0])[:-1])
+    return {
+        str(locale): Uncertainty(str(kind), key, own)
+        for locale, kind, key, own in zip(arrays["locale"], arrays["kind"], keys, values, strict=True)
+    }
 
 
 def _save_posteriors(posteriors: Mapping[str, Posterior], folder: Path) -> None:

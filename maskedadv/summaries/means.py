@@ -18,10 +18,8 @@ def locale_means(fit: Fit | Joint) -> pd.DataFrame:
     DataFrame: locale, n_models, gap, estimate, sd, lower, upper, p_positive (logits, probability).
     """
     joint = Joint.of(fit)
-    n, m = len(joint.locales), len(joint.models)
-    members = np.broadcast_to(np.eye(n, dtype=bool)[:, :, None], (n, n, m))
     counts = joint.known.sum(axis=1)
-    return joint.contrast(joint.average(members)).frame({"locale": joint.locales, "n_models": counts})
+    return joint.locale_means().frame({"locale": joint.locales, "n_models": counts})
 
 
 def model_means(fit: Fit | Joint) -> pd.DataFrame:

@@ -18,6 +18,8 @@ _SHORT = 12  # columns; a code such as pt-BR or kk-Latn fits and is never cut
 
 def display_width(text: str) -> int:
     """Columns a terminal needs: wide East Asian characters take two, combining marks none."""
+    if text.isascii():  # tables of thousands of rows ask this of every cell
+        return len(text)
     width = 0
     for c in text:
         if unicodedata.combining(c) or unicodedata.category(c) in {"Cf", "Mn", "Me"}:
@@ -45,6 +47,8 @@ def shorten(text: str, width: int) -> str:
 
 def clean(text: str) -> str:
     """One line, no control or direction-changing characters: an id must not rewrite the terminal."""
+    if text.isprintable():
+        return text
     return "".join(
         "�" if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and c not in "\u200c\u200d" else c
         for c in text

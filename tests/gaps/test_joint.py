@@ -85,3 +85,19 @@ def test_information_gives_no_interval_over_locales_and_says_so():
     assert np.isfinite(over["estimate"]).all()
     assert over[["sd", "lower", "upper", "p_positive"]].isna().all(axis=None)
     assert sum("--interval robust" in w for w in fit.warnings) == 1
+
+
+@pytest.mark.parametrize("kind", ["robust", "information", "bootstrap"])
+def test_means_of_locales_are_the_sums_with_weights_of_one_locale(kind: str):
+    rng = np.random.default_rng(5)
+    gaps = rng.normal(-0.5, 0.4, (4, 3, 2))
+    gaps[1, 0, 1] = gaps[2, :, 0] = gaps[3] = np.nan
+    rows = [rng.normal(0, 0.3, (n, 2, 3)) for n in (40, 50, 60, 40)]
+    rows[0][:10, 1, 2] = np.nan if kind == "bootstrap" else 0.0
+    joint = Joint.of(constructed_fit(gaps, list("abcd"), list("xyz"), rows=rows, kind=kind))
+    members = np.broadcast_to(np.eye(4, dtype=bool)[:, :, None], (4, 4, 3))
+    expected, found = joint.contrast(joint.average(members)), joint.locale_means()
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12, atol=1e-14)
+    assert np.isnan(found.estimate[3]).all()
+    assert np.isfinite(found.sd[0]).all()
