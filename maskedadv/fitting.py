@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Unpack, get_type_hints
 
 import pandas as pd
 
 from maskedadv.checks import Whole
-from maskedadv.design.prepare import Design, prepare
+from maskedadv.design.prepare import Counted, Design, open_table, other_end, prepare, prepare_locales
 from maskedadv.engines import choose_engine
-from maskedadv.gaps.bases import Run, make_bases
-from maskedadv.gaps.variants import make_variants
-from maskedadv.responses import Responses, read_responses
+from maskedadv.gaps.bases import Run
+from maskedadv.gaps.kinship import Likeness
+from maskedadv.responses import Responses, StoredResponses, open_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.fit_result import Fit
+from maskedadv.result.part import Part, fit_part
 from maskedadv.settings import GROUPS, OPTIONS, Arguments, Settings, option_docs
 
 Progress = Callable[[str], None]
 
 
 def fit(
-    responses: str | Path | pd.DataFrame | Responses,
+    responses: str | Path | pd.DataFrame | Responses | StoredResponses,
     *,
     jobs: int = 1,
     progress: Progress | None = None,
@@ -35,7 +36,8 @@ def fit(
     Parameters
     ----------
     responses
-        A response table: path, DataFrame or `Responses`; see `read_responses` for its columns.
+        A response table: path, DataFrame or `Responses`; see `read_responses` for its columns. A large one in
+        Parquet is read a locale at a time.
     OPTIONS
     jobs
         Blocks (locales, under `nuts`) fitted at the same time; changes no number.
@@ -64,8 +66,9 @@ def fit(
         raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
     settings = Settings(**arguments)  # type: ignore[arg-type]  # the checks bring them to one form
     Whole(1, 10**6)("jobs", jobs)
-    design = prepare(read_responses(responses), settings)  # and the table is let go: it may be large
-    return fit_design(design, settings, jobs=jobs, progress=progress)
+    return fit_table(
+        open_responses(responses, progress or (lambda _: None)), settings, jobs=jobs, progress=progress
+    )
 
 
 def _describe_fit() -> None:
@@ -83,6 +86,38 @@ def _describe_fit() -> None:
 
 
 _describe_fit()
+
+
+def fit_table(
+    table: Responses | StoredResponses,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> Fit:
+    """From a table to the result; one that stays in its files is fitted `jobs` locales at a time.
+
+    See `fit_design` for the parameters. With the scope `joint` all locales are one piece, and in memory at
+    once.
+    """
+    if isinstance(table, Responses):
+        design = prepare(table, settings)
+        del table  # it may be large
+        return fit_design(design, settings, jobs=jobs, progress=progress, folder=folder)
+    opened = open_table(table, settings)
+    step = len(opened.locales) if settings.scope == "joint" else jobs
+    batches = [opened.locales[at : at + step] for at in range(0, len(opened.locales), step)]
+
+    def designs(own: Settings) -> Iterator[Design]:
+        ours = replace(opened, settings=own)
+        counted = Counted(len(table.models), len(table.items)) if len(batches) > 1 else None
+        for number, locales in enumerate(batches):
+            if progress and len(batches) > 1:
+                progress(f"{', '.join(locales)} ({number + 1} of {len(batches)})")
+            yield prepare_locales(ours, locales, counted=counted)
+
+    return _fit(designs, _Way(jobs, progress or (lambda _: None), folder), settings)
 
 
 def fit_design(
@@ -103,19 +138,53 @@ def fit_design(
     bases
         Those that may be made; None makes all that can be had.
     """
+
+    def designs(own: Settings) -> Iterator[Design]:
+        wanted = design if own.missing == settings.missing else design.other
+        assert wanted is not None
+        yield wanted
+
+    way = _Way(jobs, progress or (lambda _: None), folder, bases)
+    return _fit(designs, way, settings, twice=design.other is not None)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a fit runs, which changes no number; see `Run`."""
+
+    jobs: int
+    tell: Progress
+    folder: Path | None = None
+    bases: Collection[str] | None = None
+
+
+def _fit(
+    designs: Callable[[Settings], Iterator[Design]], way: _Way, settings: Settings, *, twice: bool = True
+) -> Fit:
+    """Fit designs of some locales each, one after the other, and put together what is kept of them.
+
+    Parameters
+    ----------
+    designs : of all locales under these settings, or under those that treat missing answers the other way
+    twice : whether there may be a second fit, which treats them so
+    """
     engine = choose_engine(settings.engine, settings.response)
-    tell = progress or (lambda _: None)
-    own = Run(design, settings, engine, jobs, tell, folder, bases)
-    made = make_bases(own)
-    found = collect(own, made, make_variants(own, made))
-    if design.other is None:
+    parts: list[Part] = []
+    likeness = Likeness()
+    for design in designs(settings):
+        run = Run(design, settings, engine, way.jobs, way.tell, way.folder, way.bases)
+        part, likeness = fit_part(run, likeness)
+        parts.append(part)
+        del design, run  # the answers of one batch at a time
+    end = other_end(settings, [cell for part in parts for cell in part.uneven]) if twice else ""
+    found = collect(parts, likeness, settings, engine.version, otherwise=bool(end))
+    if not end:
         return found
-    end = "left-out" if settings.missing == "wrong" else "wrong"
-    other = fit_design(
-        design.other,
+    tell = way.tell
+    other = _fit(
+        designs,
+        replace(way, tell=lambda line: tell(f"missing answers {end}: {line}"), folder=None),
         replace(settings, missing=end),
-        jobs=jobs,
-        progress=lambda line: tell(f"missing answers {end}: {line}"),
-        bases=bases,
+        twice=False,
     )
     return replace(found, other=other)

@@ -185,14 +185,15 @@ def _tasks(opened: Opened, design: Design, against: str) -> list[tuple[Block, st
     """Blocks, and the language to be tested in each."""
     if against == "pivot" or len(design.locales) == 1:
         return [(b, k) for k in design.locales for b in design.of_locale(k).values()]
+    whole = opened.rows(design.locales)
     keep, _ = filter_models(
-        opened.responses, opened.rated, design.locales, design.pivot, opened.settings.min_accuracy
+        whole.responses, whole.rated, design.locales, design.pivot, opened.settings.min_accuracy
     )
     out = []
     for subset in range(len(SUBSETS)):
         block = build_block(
-            opened.responses,
-            opened.values,
+            whole.responses,
+            whole.values,
             subset=subset,
             locales=design.locales,
             pivot=design.pivot,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
 from maskedadv.responses import Responses
+from maskedadv.responses.stored import StoredResponses
 from maskedadv.vocabulary import SUBSETS
 from maskedadv.words.lists import first_few
 
@@ -90,25 +91,46 @@ def observed_values(responses: Responses, response: str) -> NDArray[np.float64]:
     WrongResponse
         `binary` without a `correct` column, `soft` without `p_correct`, `crm` without a logit.
     """
+    require_response(responses.columns, response)
+    values = values_of(responses, response)
+    if np.isnan(values).all():
+        what = "response" if response == "crm" else f"value of '{COLUMN_OF[response]}'"
+        raise WrongResponse(f"response '{response}': every {what} is empty; nothing can be fitted.")
+    return values
+
+
+COLUMN_OF = {"binary": "correct", "soft": "p_correct"}
+"""The column that a response type is fitted to; `crm` has two."""
+
+
+def require_response(columns: Collection[str], response: str) -> None:
+    """Refuse a response type that the table has no column for.
+
+    Raises
+    ------
+    WrongResponse
+    """
+    if response == "crm":
+        if not {"p_correct", "crm_logit"} & set(columns):
+            raise WrongResponse(
+                "response 'crm' needs the column 'p_correct' or 'crm_logit', which the table lacks; use "
+                "'binary'."
+            )
+    elif COLUMN_OF[response] not in columns:
+        other = "soft" if response == "binary" else "binary"
+        raise WrongResponse(
+            f"response '{response}' needs the column '{COLUMN_OF[response]}', which the table lacks; use "
+            f"'{other}'."
+        )
+
+
+def values_of(responses: Responses, response: str) -> NDArray[np.float64]:
+    """`observed_values` of some of a table's rows, which may all be empty."""
     if response == "crm":
         from maskedadv.design.logits import logit_values
 
-        values = logit_values(responses)
-        if np.isnan(values).all():
-            raise WrongResponse("response 'crm': every response is empty; nothing can be fitted.")
-        return values
-    name = {"binary": "correct", "soft": "p_correct"}[response]
-    values = getattr(responses, name)
-    if values is None:
-        other = "soft" if response == "binary" else "binary"
-        raise WrongResponse(
-            f"response '{response}' needs the column '{name}', which the table lacks; use '{other}'."
-        )
-    if np.isnan(values).all():
-        raise WrongResponse(
-            f"response '{response}': every value of '{name}' is empty; nothing can be fitted."
-        )
-    return np.asarray(values)
+        return logit_values(responses)
+    return np.asarray(getattr(responses, COLUMN_OF[response]))
 
 
 def language_code(responses: Responses, language: str) -> int:
@@ -117,7 +139,9 @@ def language_code(responses: Responses, language: str) -> int:
     return int(found[0]) if len(found) else -1
 
 
-def choose_locales(responses: Responses, locale: Sequence[str] | None, pivot: str) -> list[str]:
+def choose_locales(
+    responses: Responses | StoredResponses, locale: Sequence[str] | None, pivot: str
+) -> list[str]:
     """The locales to fit, in the order asked for, or all languages but the pivot, sorted.
 
     Raises

@@ -18,7 +18,7 @@ from maskedadv.design.prepare import open_table, prepare_locales
 from maskedadv.errors import NoSharedItem, NothingLeft
 from maskedadv.maximum_likelihood.block_estimate import alike
 from maskedadv.maximum_likelihood.estimators import choose_estimator
-from maskedadv.responses import Responses, read_responses
+from maskedadv.responses import Responses, open_responses
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import SUBSETS
 
@@ -96,9 +96,9 @@ def check(
     InputError
         The table itself is refused, or the settings do not go with it, as `fit` would refuse them.
     """
-    table = read_responses(responses)
+    table = open_responses(responses)
     settings = Settings(
-        response=response or ("binary" if table.correct is not None else "soft"),
+        response=response or ("binary" if "correct" in table.columns else "soft"),
         estimator=estimator,  # type: ignore[arg-type]  # the checks bring these to one form
         locale=locale,  # type: ignore[arg-type]
         pivot=pivot,
@@ -112,26 +112,26 @@ def check(
     cells: list[pd.DataFrame] = []
     dropped: list[Dropped] = []
     for name in opened.locales:
+        rows = opened.rows([name])
         own: dict[int, Block] = {}
         reason = ""
         try:
-            design = prepare_locales(opened, [name])
+            design = prepare_locales(opened, [name], rows)
             own = design.of_locale(name)
             dropped += design.dropped
         except NoSharedItem:
             reason = f"no item is shared with {pivot}"
         except NothingLeft as error:
             reason = str(error).rstrip(".")
-        both = shared_items(table, opened.values, name, pivot)
+        both = shared_items(rows.responses, rows.values, name, pivot)
         for subset in range(len(SUBSETS)):
             row, frame = _describe(own.get(subset), name, subset)
             why = reason or _undetermined(own.get(subset), settings)
             blocks.append(row | {"shared_items": int(both[subset]), "fittable": not why, "reason": why})
             cells.append(frame)
-    observed = ~np.isnan(opened.values)
     count = np.bincount(table.item_subset, minlength=len(SUBSETS))
     return Check(
-        answers=int(observed.sum()),
+        answers=table.count(settings.response),
         models=len(table.models),
         items={s: int(n) for s, n in zip(SUBSETS, count, strict=True)},
         languages=[str(k) for k in table.languages],

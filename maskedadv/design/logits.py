@@ -5,26 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.errors import WrongResponse
 from maskedadv.responses import Responses
-
-EPSILON = 1e-6
-"""Probabilities are held this far from 0 and 1 where no log-odds are given: logits of at most ±13.8."""
+from maskedadv.responses.clipping import EPSILON
+from maskedadv.responses.stored import StoredResponses
 
 
 def logit_values(responses: Responses) -> NDArray[np.float64]:
-    """`crm_logit` where given, else the logit of `p_correct`, clipped; shape (N,), NaN where neither is.
-
-    Raises
-    ------
-    WrongResponse
-        The table has neither column.
-    """
+    """`crm_logit` where given, else the logit of `p_correct`, clipped; shape (N,), NaN where neither is."""
     given, p = responses.crm_logit, responses.p_correct
-    if given is None and p is None:
-        raise WrongResponse(
-            "response 'crm' needs the column 'p_correct' or 'crm_logit', which the table lacks; use 'binary'."
-        )
     out = np.full(len(responses), np.nan) if given is None else given.copy()
     if p is not None:
         from_p = np.clip(p, EPSILON, 1.0 - EPSILON)
@@ -32,13 +20,9 @@ def logit_values(responses: Responses) -> NDArray[np.float64]:
     return np.asarray(out)
 
 
-def clipped_note(responses: Responses, response: str) -> list[str]:
+def clipped_note(table: Responses | StoredResponses, response: str) -> list[str]:
     """How many probabilities were clipped, in words; nothing if none was or the response is another."""
-    p = responses.p_correct
-    if response != "crm" or p is None:
-        return []
-    used = np.isnan(responses.crm_logit) if responses.crm_logit is not None else np.ones(len(p), dtype=bool)
-    count = int((used & ((p < EPSILON) | (p > 1.0 - EPSILON))).sum())
+    count = table.clipped if response == "crm" else 0
     if not count:
         return []
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,4 +43,9 @@ def uneven_cells(design: Design) -> list[UnevenCell]:
                 found.append(
                     UnevenCell(str(design.models[j]), block.name, language, 100 * abs(float(share[j])))
                 )
-    return sorted(found, key=lambda cell: (-cell.points, cell.model, cell.block))
+    return in_order(found)
+
+
+def in_order(cells: Iterable[UnevenCell]) -> list[UnevenCell]:
+    """The worst first."""
+    return sorted(cells, key=lambda cell: (-cell.points, cell.model, cell.block))

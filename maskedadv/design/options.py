@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadValue, NoOptions
 from maskedadv.responses import Responses
+from maskedadv.responses.stored import StoredResponses
 from maskedadv.words.lists import first_few
 
 
-def chance_of_items(responses: Responses, guessing: str, options: int | None) -> NDArray[np.float64] | None:
+def chance_of_items(
+    responses: Responses | StoredResponses, guessing: str, options: int | None
+) -> NDArray[np.float64] | None:
     """Floor c of every item of the table, shape (I,), or None where no floor is to be fitted.
 
     Parameters
@@ -44,7 +47,7 @@ def chance_of_items(responses: Responses, guessing: str, options: int | None) ->
     )
 
 
-def options_of_items(responses: Responses, options: int | None) -> NDArray[np.float64]:
+def options_of_items(responses: Responses | StoredResponses, options: int | None) -> NDArray[np.float64]:
     """Number of options of every item, shape (I,): the table's, else `options`, else NaN.
 
     Raises
@@ -53,13 +56,12 @@ def options_of_items(responses: Responses, options: int | None) -> NDArray[np.fl
         The table gives one item different numbers of options.
     """
     known = np.full(len(responses.items), np.nan if options is None else float(options))
-    if responses.n_options is not None:
-        have = ~np.isnan(responses.n_options)
-        item, given = responses.item[have], responses.n_options[have]
+    if (found := responses.options_given()) is not None:
+        item, given = found
         known[item] = given
         clash = np.flatnonzero(known[item] != given)
         if len(clash):
-            apart = np.unique(item[clash])
+            apart = np.unique(item[clash]).astype(np.intp)
             raise BadValue(
                 f"column 'n_options': {len(apart)} items have different numbers of options in different rows "
                 f"({_named(responses, apart)}); an item has one number of options. Mend the column, or give "
@@ -68,9 +70,9 @@ def options_of_items(responses: Responses, options: int | None) -> NDArray[np.fl
     return known
 
 
-def options_notes(responses: Responses, guessing: str, options: int | None) -> list[str]:
+def options_notes(responses: Responses | StoredResponses, guessing: str, options: int | None) -> list[str]:
     """What a user of the floor should know: why it is left out, or that `options` was of no use."""
-    if guessing not in ("auto", "chance") or responses.n_options is None:
+    if guessing not in ("auto", "chance") or "n_options" not in responses.columns:
         return []
     without = np.isnan(options_of_items(responses, None))
     missing = np.flatnonzero(without)
@@ -99,5 +101,5 @@ def at_chance(
     return np.asarray(right <= lucky + 2.0 * spread)
 
 
-def _named(responses: Responses, items: NDArray[np.integer]) -> str:
+def _named(responses: Responses | StoredResponses, items: NDArray[np.integer]) -> str:
     return first_few([repr(responses.items[i]) for i in items])

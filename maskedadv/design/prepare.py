@@ -6,7 +6,8 @@ Nothing behind it sees the response table. `fit`, `check` and the export of Stan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,23 @@ from maskedadv.design.blocks import (
     build_block,
     choose_locales,
     observed_values,
+    require_response,
     require_shared_items,
+    values_of,
 )
 from maskedadv.design.logits import clipped_note, rated_values
-from maskedadv.design.missing import uneven_cells
+from maskedadv.design.missing import UnevenCell, uneven_cells
 from maskedadv.design.options import chance_of_items, options_notes
 from maskedadv.responses import Responses
+from maskedadv.responses.stored import StoredResponses
 from maskedadv.settings import Settings
 from maskedadv.warnings.kinds import Warned
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Array = NDArray[np.float64]
+Part = TypeVar("Part", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -84,19 +92,51 @@ class Design:
         return {b.subset: b for b in self.blocks if locale in b.locales}
 
 
+Table = Responses | StoredResponses
+
+
 @dataclass(frozen=True)
-class Opened:
-    """A table with what every locale's preparation needs of it; see `open_table`."""
+class Rows:
+    """Answers in memory: at least those that the locales asked for rest on.
+
+    Attributes
+    ----------
+    responses : with the codes and ids of the whole table
+    values : what is fitted, shape (N,), NaN where not observed
+    rated : what accuracy is the mean of, shape (N,)
+    """
 
     responses: Responses
-    settings: Settings
     values: Array
     rated: Array
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table with what every locale's preparation needs of it; see `open_table`.
+
+    Attributes
+    ----------
+    chance : guessing floor of every item, shape (I,); None for none
+    locales : that are to be fitted
+    whole : all rows; None for a table that stays in its files
+    """
+
+    table: Table
+    settings: Settings
     chance: Array | None
     locales: tuple[str, ...]
+    whole: Rows | None
+
+    def rows(self, locales: Sequence[str]) -> Rows:
+        """What the preparation of some locales is made from."""
+        if self.whole is not None:
+            return self.whole
+        own, response = self.table.of_locales(locales, self.settings.pivot), self.settings.response
+        return Rows(own, values_of(own, response), rated_values(own, response))
 
 
-def prepare(responses: Responses, settings: Settings) -> Design:
+def prepare(table: Table, settings: Settings) -> Design:
     """Everything that a fit needs of a table; see `Settings.missing` for the design at the other end.
 
     Raises
@@ -104,18 +144,25 @@ def prepare(responses: Responses, settings: Settings) -> Design:
     WrongResponse, PivotMissing, UnknownLocale, NoSharedItem, NothingLeft, NoOptions, BadValue
         What was asked for does not go with the table.
     """
-    opened = open_table(responses, settings)
+    opened = open_table(table, settings)
     design = prepare_locales(opened, opened.locales)
-    if settings.method != "optimize" or settings.response == "crm":
+    end = other_end(settings, uneven_cells(design))
+    if not end:
         return design
-    if settings.missing == "wrong" or (settings.missing == "auto" and uneven_cells(design)):
-        end = "left-out" if settings.missing == "wrong" else "wrong"
-        other = prepare_locales(replace(opened, settings=replace(settings, missing=end)), opened.locales)
-        return replace(design, other=other)
-    return design
+    other = prepare_locales(replace(opened, settings=replace(settings, missing=end)), opened.locales)
+    return replace(design, other=other)
 
 
-def open_table(responses: Responses, settings: Settings) -> Opened:
+def other_end(settings: Settings, uneven: Sequence[UnevenCell]) -> str:
+    """How missing answers are treated in a second fit, where there is to be one; else empty."""
+    if settings.method != "optimize" or settings.response == "crm":
+        return ""
+    if settings.missing == "wrong":
+        return "left-out"
+    return "wrong" if settings.missing == "auto" and uneven else ""
+
+
+def open_table(table: Table, settings: Settings) -> Opened:
     """The part of the preparation that is the same for every locale.
 
     Raises
@@ -123,51 +170,68 @@ def open_table(responses: Responses, settings: Settings) -> Opened:
     WrongResponse, PivotMissing, UnknownLocale, NoOptions, BadValue
     """
     floor = settings.response == "binary" and settings.variants != "none"
+    whole = None
+    if isinstance(table, Responses):
+        values = observed_values(table, settings.response)
+        whole = Rows(table, values, rated_values(table, settings.response))
+    else:
+        require_response(table.columns, settings.response)
     return Opened(
-        responses=responses,
+        table=table,
         settings=settings,
-        values=observed_values(responses, settings.response),
-        rated=rated_values(responses, settings.response),
-        chance=chance_of_items(responses, settings.guessing, settings.options) if floor else None,
-        locales=tuple(choose_locales(responses, settings.locale, settings.pivot)),
+        chance=chance_of_items(table, settings.guessing, settings.options) if floor else None,
+        locales=tuple(choose_locales(table, settings.locale, settings.pivot)),
+        whole=whole,
     )
 
 
-def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
+def prepare_locales(
+    opened: Opened, locales: Sequence[str], rows: Rows | None = None, counted: Counted | None = None
+) -> Design:
     """The design of some of the table's locales.
+
+    Parameters
+    ----------
+    rows : of these locales, where they were read already
+    counted : pivot answers that designs of other locales of the table hold, to which those of this one are
+        added; the design then has all models of the table, so that designs can be joined. None for a design
+        that stands alone.
 
     Raises
     ------
     NoSharedItem, NothingLeft
     """
-    responses, settings, values = opened.responses, opened.settings, opened.values
+    rows = rows or opened.rows(locales)
+    responses, settings, values = rows.responses, opened.settings, rows.values
     pivot = settings.pivot
     require_shared_items(responses, values, locales, pivot)
     keep, dropped = filter_models(
-        responses, opened.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on
+        responses, rows.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on
     )
     blocks = []
     for subset, served in _tasks(locales, settings.scope):
-        rows = keep[[locales.index(k) for k in served]]
+        kept = keep[[locales.index(k) for k in served]]
         block = build_block(
             responses,
             values,
             subset=subset,
             locales=served,
             pivot=pivot,
-            keep_model=rows,
+            keep_model=kept,
             chance=opened.chance,
             wrong_if_missing=settings.missing == "wrong",
         )
         if block is not None:
             blocks.append(block)
     used = np.isin(responses.models, np.concatenate([b.model for b in blocks])) if blocks else keep[0]
+    if counted is not None:
+        used = np.ones(len(responses.models), dtype=bool)
     cells = {}
     for k, locale in enumerate(locales):
         own = [b for b in blocks if locale in b.locales]
         found = count_cells(own, responses.models[used], locale, keep[k, used])
         if settings.response == "crm":  # the blocks' answers are logits
-            accuracy, _ = cell_accuracy(responses, opened.rated, locale, pivot)
+            accuracy, _ = cell_accuracy(responses, rows.rated, locale, pivot)
             accuracy = np.where(found.n_items > 0, accuracy[used], np.nan)
             found = Cells(found.keep, accuracy, found.n_items, found.n_paired)
         cells[locale] = found
@@ -182,9 +246,38 @@ def prepare_locales(opened: Opened, locales: Sequence[str]) -> Design:
         dropped=tuple(dropped),
         notes=tuple(_notes(opened)),
         fingerprint=responses.fingerprint,
-        rows=len(responses),
-        answers=_count_answers(responses, blocks),
+        rows=len(opened.table),
+        answers=(counted or Counted(len(responses.models), len(responses.items))).add(
+            responses.models, blocks
+        ),
     )
+
+
+def join_designs(parts: Sequence[Design]) -> tuple[Design, NDArray[np.bool_]]:
+    """All locales of one table, from some each, without answers; and which of the parts' models it has."""
+    first = parts[0]
+    used = np.ones(len(first.models), dtype=bool)
+    if len(parts) > 1:  # they have all models of the table
+        cells = [own for part in parts for own in part.cells.values()]
+        used = np.logical_or.reduce([(own.n_items > 0).any(axis=(1, 2)) for own in cells])
+    joined = replace(
+        first,
+        models=first.models[used],
+        locales=tuple(k for part in parts for k in part.locales),
+        blocks=(),
+        cells={k: of_models(own, used) for part in parts for k, own in part.cells.items()},
+        dropped=tuple(d for part in parts for d in part.dropped),
+        answers=sum(part.answers for part in parts),
+        other=None,
+    )
+    return joined, used
+
+
+def of_models(part: Part, used: NDArray[np.bool_]) -> Part:
+    """A dataclass of arrays over models, shape (J, ...), for some of the models."""
+    if used.all():
+        return part
+    return replace(part, **{f.name: getattr(part, f.name)[used] for f in fields(part)})
 
 
 def _tasks(locales: Sequence[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
@@ -217,24 +310,32 @@ def count_cells(
 
 def _notes(opened: Opened) -> list[Warned]:
     s = opened.settings
-    out = [Warned("lookalike ids", text) for text in opened.responses.notes]
+    out = [Warned("lookalike ids", text) for text in opened.table.notes]
     if s.missing == "wrong":
         out.append(Warned("missing counted wrong", "answers that are missing are counted wrong."))
     else:
-        out += [Warned("uneven missing", text) for text in opened.responses.uneven]
-    out += [Warned("clipped probabilities", text) for text in clipped_note(opened.responses, s.response)]
+        out += [Warned("uneven missing", text) for text in opened.table.uneven]
+    out += [Warned("clipped probabilities", text) for text in clipped_note(opened.table, s.response)]
     if s.response == "binary" and s.variants != "none":
-        out += [Warned("floor left out", t) for t in options_notes(opened.responses, s.guessing, s.options)]
+        out += [Warned("floor left out", t) for t in options_notes(opened.table, s.guessing, s.options)]
     return out
 
 
-def _count_answers(responses: Responses, blocks: Sequence[Block]) -> int:
-    """Observed answers that any block holds; those in the pivot serve several locales and count once."""
-    shared = np.zeros((len(responses.models), len(responses.items)), dtype=bool)
-    own = 0
-    for b in blocks:
-        seen, common = ~np.isnan(b.answers), b.language == b.pivot
-        own += int(seen[~common].sum())
-        row = np.searchsorted(responses.models, b.model[common])
-        shared[row[:, None], b.place] |= seen[common]
-    return own + int(shared.sum())
+class Counted:
+    """The pivot answers that blocks hold, a bit each: they serve several locales, and count once."""
+
+    def __init__(self, models: int, items: int) -> None:
+        self._bits = np.zeros((items, (models + 7) // 8), dtype=np.uint8)
+
+    def add(self, models: NDArray[np.object_], blocks: Sequence[Block]) -> int:
+        """Observed answers of some blocks, but for those that were there before."""
+        new = 0
+        for b in blocks:
+            seen, common = ~np.isnan(b.answers), b.language == b.pivot
+            new += int(seen[~common].sum())
+            table = np.zeros((len(b.item), 8 * self._bits.shape[1]), dtype=bool)
+            table[:, np.searchsorted(models, b.model[common])] = seen[common].T
+            bits, before = np.packbits(table, axis=1), self._bits[b.place]
+            new += int(np.bitwise_count(bits & ~before).sum())
+            self._bits[b.place] = before | bits
+        return new

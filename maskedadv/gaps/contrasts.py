@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,10 @@ class Uncertainty:
     kind: str
     key: NDArray[np.object_]
     values: Array
+
+    def of_models(self, used: NDArray[np.bool_]) -> Uncertainty:
+        """For some of the models."""
+        return self if used.all() else replace(self, values=self.values[..., used])
 
     def gaps(self) -> Array:
         """Rows for all gaps, shape (K, gaps, J)."""

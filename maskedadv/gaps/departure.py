@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,15 +33,23 @@ class _Piece:
     paired: Array
 
 
-def find_departures(run: Run, bases: Mapping[str, Based]) -> tuple[Departure, ...]:
-    """The test of every locale and gap, and last that of everything; none with a single model.
+@dataclass(frozen=True)
+class Departures:
+    """The tests of some locales and gaps, and what the test of everything needs of them."""
+
+    rows: tuple[Departure, ...] = ()
+    shifts: tuple[Shift, ...] = ()
+
+
+def find_departures(run: Run, bases: Mapping[str, Based]) -> Departures:
+    """The test of every locale and gap; none with a single model.
 
     Where the plain gaps are posterior draws, replicates or directions, they are estimated once more with
     influences by item, under `nuts` by maximum likelihood.
     """
     design = run.design
-    if max(int(design.cells[k].keep.sum()) for k in design.locales) < FEWEST:
-        return ()
+    if len(design.models) < FEWEST:
+        return Departures()
     plain = _by_item(run, bases["plain"])
     rows: list[Departure] = []
     shifts: list[Shift] = []
@@ -52,7 +60,20 @@ def find_departures(run: Run, bases: Mapping[str, Based]) -> tuple[Departure, ..
             needed = [s for s in range(len(SUBSETS)) if weights[s]]
             if all(s in pieces for s in needed):
                 rows.append(_depart(locale, gap, weights, [pieces[s] for s in needed]))
-    together = compare_all(shifts)
+    return Departures(tuple(rows), tuple(shifts))
+
+
+def join_departures(parts: Sequence[Departures], kept: Iterable[int]) -> tuple[Departure, ...]:
+    """The tests of all locales, and last that of everything; none where no locale keeps two models.
+
+    Parameters
+    ----------
+    kept : number of models of every locale
+    """
+    if max(kept) < FEWEST:
+        return ()
+    rows = [row for part in parts for row in part.rows]
+    together = compare_all([shift for part in parts for shift in part.shifts])
     rows.append(Departure("(all locales)", "(all gaps)", None, None, 0, None, None, *_numbers(together)))
     return tuple(rows)
 

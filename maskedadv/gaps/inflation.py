@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maskedadv.gaps.bases import Run
 from maskedadv.gaps.subset_gaps import from_estimates
@@ -22,8 +23,8 @@ _LEAST = 0.05
 """Root mean square of the marginal gaps (logit) under which a ratio tells nothing."""
 
 
-def measure_inflation(run: Run, few: Sequence[Fitted]) -> float | None:
-    """Slope of joint on marginal gaps through zero, over the blocks `few`; None where it cannot be told."""
+def joint_and_marginal(run: Run, few: Sequence[Fitted]) -> NDArray[np.float64]:
+    """Joint and marginal gaps of the blocks `few`, where both are finite, shape (2, N)."""
     blocks = tuple(b.block for b in few)
     design = replace(run.design, blocks=blocks)
     settings = replace(
@@ -36,7 +37,12 @@ def measure_inflation(run: Run, few: Sequence[Fitted]) -> float | None:
     pairs = [(ours[k][s].difference, theirs[k][s].difference) for k in design.locales for s in ours[k]]
     joint, marginal = (np.concatenate(v) for v in zip(*pairs, strict=True))
     known = np.isfinite(joint) & np.isfinite(marginal)
-    joint, marginal = joint[known], marginal[known]
+    return np.stack([joint[known], marginal[known]])
+
+
+def measure_inflation(pairs: Sequence[NDArray[np.float64]]) -> float | None:
+    """Slope of joint on marginal gaps through zero, over all blocks; None where it cannot be told."""
+    joint, marginal = np.concatenate(pairs, axis=1)
     if not len(marginal) or np.sqrt(np.mean(marginal**2)) < _LEAST:
         return None
     return float(joint @ marginal / (marginal @ marginal))

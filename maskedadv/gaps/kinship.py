@@ -59,24 +59,52 @@ class Kinship:
         return min(known), max(known)
 
 
-def find_kinship(design: Design, response: str) -> Kinship | None:
-    """Residual correlations from right and wrong answers; None for other answers or a single model."""
-    from maskedadv.likelihoods.relatives import find_relatives, language_covariances  # not to read a result
+@dataclass(frozen=True)
+class Likeness:
+    """Sums over locales, from which kinship is told.
 
-    if response != "binary":
-        return None
-    parts: list[Covariances] = []
-    items: set[str] = set()
+    Attributes
+    ----------
+    total : of the locales' covariances, models in the order of the designs; None before any
+    items : ids of the items behind them
+    """
+
+    total: Covariances | None = None
+    items: frozenset[str] = frozenset()
+
+
+def add_likeness(before: Likeness, design: Design) -> Likeness:
+    """With the locales of a design, whose answers are right or wrong: one after the other, in their order."""
+    from maskedadv.likelihoods.relatives import add_covariances, language_covariances  # not to read a result
+
+    total, items = before.total, set(before.items)
     for locale in design.locales:
         for block in design.of_locale(locale).values():
-            parts += language_covariances(*block.in_both(locale, design.models, design.cells[locale].keep))
+            both = block.in_both(locale, design.models, design.cells[locale].keep)
+            for part in language_covariances(*both):
+                total = add_covariances(total, part)
             items.update(block.item)
-    found = find_relatives(parts, len(items))
-    used = np.flatnonzero(np.isfinite(found.correlation).any(axis=1))
-    if len(used) < 2:
+    return Likeness(total, frozenset(items))
+
+
+def find_kinship(likeness: Likeness, models: NDArray[np.object_], used: NDArray[np.bool_]) -> Kinship | None:
+    """Residual correlations; None for a single model, or where nothing was added.
+
+    Parameters
+    ----------
+    models : ids in the order of the likeness, shape (J,)
+    used : those that are to be told of, shape (J,)
+    """
+    from maskedadv.likelihoods.relatives import find_relatives
+
+    if likeness.total is None:
         return None
-    names: NDArray[np.object_] = design.models
-    order = [j for j in found.order if j in used]
+    names = models[used]
+    found = find_relatives([likeness.total.of(used)], len(likeness.items))
+    known = np.logical_or.reduce(np.isfinite(found.correlation), axis=1)
+    if known.sum() < 2:
+        return None
+    order = [j for j in found.order if known[j]]
     matrix = found.correlation[np.ix_(order, order)]
     return Kinship(
         models=tuple(str(names[j]) for j in order),

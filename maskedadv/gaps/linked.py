@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,20 +23,14 @@ _CA, _CS = 0, 1
 
 @dataclass(frozen=True)
 class Transformed:
-    """What a transformation gives: gaps by locale (None where it can be had in none), and what to tell."""
+    """What a transformation gives: gaps by locale (None where it is not asked for), and what to tell."""
 
     gaps: Mapping[str, LocaleGaps] | None
     told: list[dict[str, Any]]
 
 
 def link_all(run: Run, variant: str, base: Mapping[str, LocaleGaps]) -> Transformed:
-    """Link every locale of a base.
-
-    Raises
-    ------
-    NotEstimable
-        A link was asked for and the plain abilities give one in no locale.
-    """
+    """Link every locale of a base."""
     settings = run.settings
     if settings.link == "none" or settings.variants == "none":
         return Transformed(None, [])
@@ -45,12 +39,22 @@ def link_all(run: Run, variant: str, base: Mapping[str, LocaleGaps]) -> Transfor
         {"locale": k, "variant": variant, **_told(link, _trait_of(run, k, base[k]))}
         for k, link in links.items()
     ]
-    if all(link.reason for link in links.values()):
-        if settings.link == "english" and variant == "linked":
-            reason = next(iter(links.values())).reason
-            raise NotEstimable(f"no locale can be linked ({reason}); leave --link out.")
-        return Transformed(None, told)
     return Transformed({k: link_locale(settings, k, own, links[k]) for k, own in base.items()}, told)
+
+
+def without_link(told: Sequence[Mapping[str, Any]], settings: Settings) -> set[str]:
+    """Variants that can be linked in no locale, from what was told of all links.
+
+    Raises
+    ------
+    NotEstimable
+        A link was asked for and the plain abilities give one in no locale.
+    """
+    lost = {link["variant"] for link in told} - {link["variant"] for link in told if not link["reason"]}
+    if settings.link == "english" and "linked" in lost:
+        reason = next(link["reason"] for link in told if link["variant"] == "linked")
+        raise NotEstimable(f"no locale can be linked ({reason}); leave --link out.")
+    return lost
 
 
 def link_of(settings: Settings, own: LocaleGaps) -> Link:

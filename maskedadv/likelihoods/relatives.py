@@ -46,6 +46,20 @@ class Covariances:
     scale: Array
     count: Array
 
+    def of(self, models: NDArray[np.bool_]) -> Covariances:
+        """Of some of the models."""
+        at = np.ix_(models, models)
+        return Covariances(self.excess[at], self.scale[at], self.count[at])
+
+
+def add_covariances(total: Covariances | None, part: Covariances) -> Covariances:
+    """Their sum, made in place of `total`, which is nobody else's."""
+    if total is None:
+        return Covariances(part.excess.copy(), part.scale.copy(), part.count.copy())
+    for name in ("excess", "scale", "count"):
+        np.add(getattr(total, name), getattr(part, name), out=getattr(total, name))
+    return total
+
 
 def language_covariances(local: Array, pivot: Array) -> tuple[Covariances, Covariances]:
     """Excess covariances in the local and in the pivot language of one locale and subset.

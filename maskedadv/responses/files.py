@@ -42,7 +42,7 @@ def load_table(
     if isinstance(source, pd.DataFrame):
         return _from_frame(source, extras=extras), ()
     if isinstance(source, pa.Table):
-        wanted = _wanted(source.column_names, extras=extras, where="the table")
+        wanted = wanted_columns(source.column_names, extras=extras, where="the table")
         return normal_kinds(source.select(wanted)), ()
     if not isinstance(source, str | Path) or not str(source):
         raise UnreadableFile(
@@ -78,7 +78,7 @@ def read_named(path: Path, read: Callable[[], pa.Table]) -> pa.Table:
         ) from error
 
 
-def _wanted(names: list[str], *, extras: bool, where: str) -> list[str]:
+def wanted_columns(names: list[str], *, extras: bool, where: str) -> list[str]:
     """The columns to read; refuses a header that lacks a required column or names a known one twice."""
     found = first_few([repr(n) for n in names], 12)
     twice = sorted({n for n in names if n in IDS + VALUES and names.count(n) > 1})
@@ -98,14 +98,14 @@ def _from_csv(path: Path, *, extras: bool) -> pa.Table:
     layout = csv_layout(open_stream, path, IDS + VALUES)
     if not layout.names:
         raise EmptyTable(f"{path} is empty; expected a header with {', '.join(IDS)}, correct or p_correct.")
-    wanted = _wanted(list(layout.names), extras=extras, where=str(path))
+    wanted = wanted_columns(list(layout.names), extras=extras, where=str(path))
     return read_csv(open_stream, path, layout, wanted, dict.fromkeys(IDS, _DICTIONARY))
 
 
 def _from_parquet(path: Path, *, extras: bool, given: tuple[str, ...] = ()) -> pa.Table:
     """The wanted columns but those that folder names have `given`."""
     names = [n for n in pyarrow.parquet.read_schema(path).names if n not in given] + list(given)
-    wanted = [n for n in _wanted(names, extras=extras, where=str(path)) if n not in given]
+    wanted = [n for n in wanted_columns(names, extras=extras, where=str(path)) if n not in given]
     schema = pyarrow.parquet.read_schema(path)
     texts = [n for n in wanted if n in IDS and pa.types.is_string(schema.field(n).type)]
     table = pyarrow.parquet.read_table(path, columns=wanted, read_dictionary=texts, partitioning=None)
@@ -114,7 +114,7 @@ def _from_parquet(path: Path, *, extras: bool, given: tuple[str, ...] = ()) -> p
 
 def _from_frame(frame: pd.DataFrame, *, extras: bool) -> pa.Table:
     names = [str(c) for c in frame.columns]
-    wanted = _wanted(names, extras=extras, where="the DataFrame")
+    wanted = wanted_columns(names, extras=extras, where="the DataFrame")
     columns: dict[str, Any] = {}
     for name in wanted:
         series = frame.iloc[:, names.index(name)]

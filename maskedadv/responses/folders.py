@@ -54,6 +54,23 @@ def read_folder(
     MissingColumn
         A value column is in some files only.
     """
+    files, notes = parquet_files(folder)
+    tables = [
+        read_named(file, partial(_read_partition, folder, file, read_parquet, extras=extras))
+        for file in files
+    ]
+    refuse_other_columns(files, [set(table.column_names) for table in tables])
+    table = read_named(folder, lambda: pa.concat_tables(same_kinds(tables), promote_options="permissive"))
+    return table, notes
+
+
+def parquet_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """All Parquet files below a folder, sorted, and a note on files that are no tables; see `read_folder`.
+
+    Raises
+    ------
+    UnreadableFile
+    """
     found = [file for file in files_below(folder) if not is_hidden(file, folder)]
     files, others = [], []
     for file in found:
@@ -73,39 +90,52 @@ def read_folder(
             others.append(file)
     if not files:
         raise UnreadableFile(f"{folder} holds no Parquet file; give a file, or a folder of .parquet files.")
-    tables = [
-        read_named(file, partial(_read_partition, folder, file, read_parquet, extras=extras))
-        for file in files
-    ]
-    _refuse_other_columns(folder, files, tables)
-    table = read_named(folder, lambda: pa.concat_tables(same_kinds(tables), promote_options="permissive"))
     names = first_few(str(file.relative_to(folder)) for file in others)
     notes = (f"files in {folder} that are no tables were not read: {names}",) if others else ()
-    return table, notes
+    return files, notes
 
 
-def _refuse_other_columns(folder: Path, files: list[Path], tables: list[pa.Table]) -> None:
-    first = {name for name in tables[0].column_names if name in VALUES}
-    for file, table in zip(files, tables, strict=True):
-        own = {name for name in table.column_names if name in VALUES}
+def refuse_other_columns(files: list[Path], columns: list[set[str]]) -> None:
+    """Refuse files that have other columns of values than the first.
+
+    Raises
+    ------
+    MissingColumn
+    """
+    first = columns[0] & set(VALUES)
+    for file, names in zip(files, columns, strict=True):
+        own = names & set(VALUES)
         if own != first:
-            odd = sorted(own ^ first)[0]
-            raise MissingColumn(
-                f"column {odd!r} is in some files of {folder} and not in others (compare {files[0].name} and "
-                f"{file.relative_to(folder)}); give all files the same columns."
-            )
+            raise other_columns(sorted(own ^ first)[0], files[0], file)
+
+
+def other_columns(name: str, one: Path, other: Path) -> MissingColumn:
+    """What to say of a column that only some files have."""
+    return MissingColumn(
+        f"column {name!r} is in some files of the table and not in others (compare {one} and {other}); give "
+        "all files the same columns."
+    )
+
+
+def folder_columns(folder: Path, file: Path) -> dict[str, str | None]:
+    """What the names of the folders above a file say: `language=zh`; None for Hive's name of nothing."""
+    parts = [part.partition("=") for part in file.relative_to(folder).parts[:-1]]
+    return {
+        unquote(name): None if value == _NULL_PARTITION else unquote(value)
+        for name, equals, value in parts
+        if equals
+    }
 
 
 def _read_partition(folder: Path, file: Path, read_parquet: ReadParquet, *, extras: bool) -> pa.Table:
-    parts = [part.partition("=") for part in file.relative_to(folder).parts[:-1]]
-    given = {name: unquote(value) for name, equals, value in parts if equals and (extras or name in IDS)}
+    named = folder_columns(folder, file)
+    given = {name: value for name, value in named.items() if extras or name in IDS}
     inside = set(pyarrow.parquet.read_schema(file).names)
     table = read_parquet(file, given=tuple(name for name in given if name not in inside))
-    for name, value in given.items():
-        text = None if value == _NULL_PARTITION else value
+    for name, text in given.items():
         if name in inside:
             if name in table.column_names and set(pc.unique(table[name]).to_pylist()) - {text}:
-                raise UnreadableFile(f"{file}: column {name!r} disagrees with the folder's {name}={value}.")
+                raise UnreadableFile(f"{file}: column {name!r} disagrees with the folder's {name}={text}.")
             continue
         column = pa.array([text] * min(len(table), 1), pa.string()).dictionary_encode()
         index = pa.array(np.zeros(len(table), dtype=np.int32))

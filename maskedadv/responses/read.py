@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +13,11 @@ from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets
 from maskedadv.responses.columns import encode_ids, offenders, parse_values
 from maskedadv.responses.files import load_table
 from maskedadv.responses.kinds import IDS, VALUES
+from maskedadv.responses.lookalikes import lookalikes
+from maskedadv.responses.marks import TableMarks, id_marks
 from maskedadv.responses.table import Responses
-from maskedadv.responses.uneven import uneven_shares
+from maskedadv.responses.uneven import uneven_note
 from maskedadv.vocabulary import SUBSETS
-from maskedadv.words.lists import first_few
 
 
 def read_responses(
@@ -87,11 +86,11 @@ def read_responses(
         crm_logit=values.get("crm_logit"),
         n_options=values.get("n_options"),
         extra=extra,
-        fingerprint=_fingerprint((models, languages, items), (*codes, item_subset), values),
+        fingerprint=_fingerprint(codes, (languages, models, items), item_subset, values),
         notes=notes
-        + _lookalikes("model", models)
-        + _lookalikes("language", languages)
-        + _lookalikes("item", items),
+        + lookalikes("model", models)
+        + lookalikes("language", languages)
+        + lookalikes("item", items),
         uneven=_uneven(codes[1], models, codes[0], languages, seen),
     )
 
@@ -181,14 +180,7 @@ def _uneven(
             "missing": empty[own],
         }
     )
-    odd = uneven_shares(shares)
-    if not odd:
-        return ()
-    more = f"; and {len(odd) - 3} more models" if len(odd) > 3 else ""
-    return (
-        f"{'; '.join(odd[:3])} are missing{more}: where that hangs on the answer, gaps are biased (answers "
-        "that could not be read: import them with --unread wrong and compare)",
-    )
+    return uneven_note(shares)
 
 
 def _extra(table: pa.Table, order: NDArray[np.intp]) -> pd.DataFrame | None:
@@ -197,41 +189,18 @@ def _extra(table: pa.Table, order: NDArray[np.intp]) -> pd.DataFrame | None:
 
 
 def _fingerprint(
-    ids: tuple[NDArray[np.object_], ...],
     codes: tuple[NDArray[np.integer], ...],
+    ids: tuple[NDArray[np.object_], ...],
+    item_subset: NDArray[np.int8],
     values: dict[str, NDArray[np.float64]],
 ) -> str:
-    digest = hashlib.sha256()
-    for texts in ids:
-        for text in texts:
-            digest.update(text.encode("utf-8", "surrogatepass") + b"\x00")
-        digest.update(b"\x01")
-    for code in codes:
-        digest.update(np.ascontiguousarray(code, dtype=np.int32).tobytes())
-    for name in sorted(values):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(values[name]).tobytes())
-    return digest.hexdigest()
-
-
-def _lookalikes(name: str, ids: NDArray[np.object_]) -> tuple[str, ...]:
-    """Ids that a reader would take for one another are kept apart, but the reader is told."""
-    groups: dict[str, list[str]] = {}
-    for text in ids:
-        groups.setdefault(_bare(text), []).append(text)
-    alike = [g for g in groups.values() if len(g) > 1]
-    if not alike:
-        return ()
-    shown = [" and ".join(ascii(t) if not t.isprintable() else repr(t) for t in g) for g in alike]
-    return (
-        f"{len(alike)} groups of {name} ids differ only by blanks, invisible characters, capitals or the way "
-        f"letters are composed, and count as distinct: {first_few(shown, between='; ')}",
-    )
-
-
-def _bare(text: str) -> str:
-    """An id without blanks, invisible characters, capitals and differences of composition."""
-    if text.isascii():
-        return "".join(text.split()).casefold()
-    shown = unicodedata.normalize("NFKC", text)
-    return "".join(c for c in shown if unicodedata.category(c) not in {"Cf", "Cc", "Zs"}).casefold()
+    """Of rows given by their codes in language, model and item."""
+    named = zip(("language", "model", "item"), ids, strict=True)
+    marks = [id_marks(name, texts) for name, texts in named]
+    found = TableMarks()
+    step = 1 << 18  # a few columns of this many rows stay in the processor's cache
+    for first in range(0, len(codes[0]), step):
+        at = slice(first, first + step)
+        row = sum(own[code[at]] for own, code in zip(marks, codes, strict=True))
+        found.add(np.asarray(row, dtype=np.uint64), {n: v[at] for n, v in values.items()})
+    return found.fingerprint(ids[2], item_subset, values)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskedadv.responses.clipping import count_clipped
 from maskedadv.vocabulary import SUBSETS
 
 
@@ -57,6 +59,34 @@ class Responses:
 
     def __len__(self) -> int:
         return len(self.model)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Columns of values that hold any."""
+        names = ("correct", "p_correct", "crm_logit", "n_options")
+        return frozenset(name for name in names if getattr(self, name) is not None)
+
+    @property
+    def clipped(self) -> int:
+        """Probabilities so near to 0 or 1 that their logits would be held back."""
+        return 0 if self.p_correct is None else count_clipped(self.p_correct, self.crm_logit)
+
+    def count(self, response: str) -> int:
+        """Observed answers of a response type."""
+        seen = {"binary": [self.correct], "soft": [self.p_correct], "crm": [self.p_correct, self.crm_logit]}
+        found = [~np.isnan(v) for v in seen[response] if v is not None]
+        return int(np.logical_or.reduce(found).sum()) if found else 0
+
+    def of_locales(self, locales: Sequence[str], pivot: str) -> Responses:  # noqa: ARG002
+        """At least the rows that some locales' gaps rest on: here, all."""
+        return self
+
+    def options_given(self) -> tuple[NDArray[np.int32], NDArray[np.float64]] | None:
+        """Items and their numbers of options, as rows give them; None without such a column."""
+        if self.n_options is None:
+            return None
+        known = ~np.isnan(self.n_options)
+        return self.item[known], self.n_options[known]
 
     def to_frame(self) -> pd.DataFrame:
         """The tidy table again, one row per answer, extra columns last."""

@@ -47,6 +47,18 @@ def uneven_shares(shares: pd.DataFrame) -> list[str]:
     return [clause for _, clause in sorted(found)]
 
 
+def uneven_note(shares: pd.DataFrame) -> tuple[str, ...]:
+    """What to say of models whose answers are missing more often in one language; see `uneven_shares`."""
+    odd = uneven_shares(shares)
+    if not odd:
+        return ()
+    more = f"; and {len(odd) - 3} more models" if len(odd) > 3 else ""
+    return (
+        f"{'; '.join(odd[:3])} are missing{more}: where that hangs on the answer, gaps are biased (answers "
+        "that could not be read: import them with --unread wrong and compare)",
+    )
+
+
 def _independence(table: NDArray[np.float64]) -> float:
     """Probability of Pearson's chi-square of a table with two rows, were rows and columns independent."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()

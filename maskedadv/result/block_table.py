@@ -9,37 +9,36 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.maximum_likelihood.block_estimate import Fitted
+from maskedadv.maximum_likelihood.block_facts import BlockFacts
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import SUBSETS
 
 
-def block_rows(variant: str, settings: Settings, fitted: Sequence[Fitted]) -> list[dict[str, Any]]:
+def block_rows(variant: str, settings: Settings, blocks: Sequence[BlockFacts]) -> list[dict[str, Any]]:
     """One plain dictionary per block of a base, for `fit.json`; numbers that do not exist are None."""
     rows = []
-    for f in fitted:
-        e = f.estimate
-        cells, items = f.block.answers.shape
+    for b in blocks:
         row = {
             "variant": variant,
-            "locale": f.block.locale,
-            "subset": SUBSETS[f.block.subset],
-            "estimator": e.estimator,
-            "cells": cells,
-            "items": items,
-            "answers": int((~np.isnan(f.block.answers)).sum()),
-            "uninformative_items": int((~e.informative).sum()),
-            "cells_without_finite_ability": int((~np.isfinite(e.ability)).sum()),
-            "typical_cells_per_item": e.typical_cells,
-            "sigma": e.sigma,
-            "sigma_sd": e.sigma_sd,
-            "noise": e.noise,
-            "log_likelihood": e.log_likelihood,
-            "gradient": e.gradient,
-            "converged": e.converged,
-            "gaps_apart": e.apart,
+            "locale": b.locale,
+            "subset": b.subset,
+            "estimator": b.estimator,
+            "cells": b.cells,
+            "items": b.items,
+            "answers": b.answers,
+            "uninformative_items": b.uninformative,
+            "cells_without_finite_ability": b.infinite,
+            "typical_cells_per_item": b.typical_cells,
+            "sigma": b.sigma,
+            "sigma_sd": b.sigma_sd,
+            "noise": b.noise,
+            "log_likelihood": b.log_likelihood,
+            "gradient": b.gradient,
+            "converged": b.converged,
+            "gaps_apart": b.apart,
         }
         if settings.interval == "bootstrap":
-            row["failed_replicates"] = f.failed_replicates
+            row["failed_replicates"] = b.failed_replicates
         rows.append({k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()})
     return rows
 

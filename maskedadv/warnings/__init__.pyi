@@ -1,5 +1,5 @@
 from .find import KINDS, find_warnings
-from .kinds import Facts, Warned, joint_of_few, kind
+from .kinds import Facts, Warned, kind
 from .sampling import SAMPLING
 
-__all__ = ["KINDS", "SAMPLING", "Facts", "Warned", "find_warnings", "joint_of_few", "kind"]
+__all__ = ["KINDS", "SAMPLING", "Facts", "Warned", "find_warnings", "kind"]

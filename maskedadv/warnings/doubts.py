@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from maskedadv.design.missing import uneven_cells
 from maskedadv.gaps.headline import rejects
 from maskedadv.warnings.kinds import Facts, kind
 from maskedadv.words.lists import and_more
@@ -13,7 +12,7 @@ from maskedadv.words.numbers import p_value
 
 @kind("not converged")
 def _not_converged(f: Facts) -> str | None:
-    bad = [b.block.name for b in f.fitted if not b.estimate.converged]
+    bad = [b.name for b in f.plain if not b.converged]
     return (
         f"not converged: {and_more(bad)}; the gradient is not zero, do not use these numbers."
         if bad
@@ -72,10 +71,10 @@ def _relatives(f: Facts) -> str | None:
 @kind("uneven missing answers")
 def _uneven_missing(f: Facts) -> str | None:
     """Answers that are missing more often in one language than in the other, by more than chance."""
-    found = uneven_cells(f.design)
+    found = f.uneven
     if not found:
         return None
-    both = "; counted wrong: maskedadv gaps --missing wrong" if f.design.other is not None else ""
+    both = "; counted wrong: maskedadv gaps --missing wrong" if f.otherwise else ""
     cells = [f"{c.model} {c.block} ({c.points:.0f} points more in {c.language})" for c in found]
     return (
         f"answers are missing unevenly between the languages in {len(found)} cells: {and_more(cells, 3)}; if "

@@ -13,7 +13,7 @@ def _few_cells(f: Facts) -> str | None:
     few = f.joint_of_few
     if not few:
         return None
-    least = max(2.0, min(b.estimate.typical_cells for b in few))
+    least = max(2.0, min(b.typical_cells for b in few))
     much = (
         f"by {least / (least - 1):.2f} or more"
         if f.inflation is None
@@ -21,13 +21,13 @@ def _few_cells(f: Facts) -> str | None:
     )
     return (
         f"joint maximum likelihood with {least:.0f} cells an item inflates gaps, {much} (fewer than "
-        f"{FEW_CELLS} in {len(few)} of {len(f.fitted)} blocks); use --estimator marginal."
+        f"{FEW_CELLS} in {len(few)} of {len(f.plain)} blocks); use --estimator marginal."
     )
 
 
 @kind("sigma at zero")
 def _sigma_low(f: Facts) -> str | None:
-    low = [b.block.name for b in f.fitted if b.estimate.bound < 0]
+    low = [b.name for b in f.plain if b.bound < 0]
     if not low:
         return None
     return f"items do not differ in difficulty beyond chance in {and_more(low)}: sigma is at zero there."
@@ -35,7 +35,7 @@ def _sigma_low(f: Facts) -> str | None:
 
 @kind("sigma unbounded")
 def _sigma_high(f: Facts) -> str | None:
-    high = [b.block.name for b in f.fitted if b.estimate.bound > 0]
+    high = [b.name for b in f.plain if b.bound > 0]
     if not high:
         return None
     return (
@@ -66,7 +66,7 @@ def _information_means(f: Facts) -> str | None:
 def _failed_replicates(f: Facts) -> str | None:
     if f.settings.interval != "bootstrap":
         return None
-    most = max(b.failed_replicates for b in f.fitted)
+    most = max(b.failed_replicates for b in f.plain)
     if most <= 0.01 * f.settings.replicates:
         return None
     return (

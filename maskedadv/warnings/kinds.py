@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import xarray as xr
 
+    from maskedadv.design.missing import UnevenCell
     from maskedadv.design.prepare import Design
     from maskedadv.gaps.headline import Departure
     from maskedadv.gaps.kinship import Kinship
-    from maskedadv.maximum_likelihood.block_estimate import Fitted
+    from maskedadv.maximum_likelihood.block_facts import BlockFacts
     from maskedadv.result.draws import Posterior
     from maskedadv.settings import Settings
 
@@ -38,42 +39,39 @@ class Facts:
 
     Attributes
     ----------
-    blocks : fitted blocks of every base that has such, `plain` first
+    design : of all locales; its answers need not be there any more
+    blocks : of every base that has such, `plain` first
     cube : with its `variant` dimension
     links, departures, relatives : as in `Info`
     posteriors : by base and locale
     inflation : how many times those of `marginal` the gaps of `joint_of_few` are; None where not measured
+    uneven : cells whose answers are missing unevenly, the worst first
+    otherwise : whether there is a fit with missing answers treated the other way
     """
 
     design: Design
     settings: Settings
-    blocks: Mapping[str, Sequence[Fitted]]
+    blocks: Mapping[str, Sequence[BlockFacts]]
     cube: xr.Dataset
     links: Sequence[Mapping[str, Any]] = ()
     departures: Sequence[Departure] = ()
     relatives: Kinship | None = None
     posteriors: Mapping[str, Mapping[str, Posterior]] = field(default_factory=dict)
     inflation: float | None = None
+    uneven: Sequence[UnevenCell] = ()
+    otherwise: bool = False
 
     @property
-    def fitted(self) -> Sequence[Fitted]:
+    def plain(self) -> Sequence[BlockFacts]:
         """The plain blocks."""
         return self.blocks["plain"]
 
     @property
-    def joint_of_few(self) -> list[Fitted]:
+    def joint_of_few(self) -> list[BlockFacts]:
         """Blocks whose gaps joint maximum likelihood inflates."""
-        return joint_of_few(self.settings, self.fitted)
+        from maskedadv.maximum_likelihood.block_facts import joint_of_few  # a reader needs nothing that fits
 
-
-def joint_of_few(settings: Settings, fitted: Sequence[Fitted]) -> list[Fitted]:
-    """Blocks whose gaps joint maximum likelihood inflates."""
-    from maskedadv.design.estimable import FEW_CELLS  # what reads a result needs nothing that fits
-
-    if settings.method != "optimize" or settings.response != "binary":
-        return []
-    joint = (b for b in fitted if b.estimate.estimator == "joint")
-    return [b for b in joint if b.estimate.typical_cells < FEW_CELLS]
+        return [b for b in self.plain if joint_of_few(self.settings, b)]
 
 
 Tell = Callable[[Facts], "str | Iterable[str] | None"]

@@ -24,7 +24,7 @@ def _unknown_gaps(f: Facts) -> str | None:
 def _joint_instead(f: Facts) -> str | None:
     if f.settings.method != "nuts" or f.settings.estimator != "marginal":
         return None
-    instead = list(dict.fromkeys(b.block.locale for b in f.fitted if b.estimate.estimator == "joint"))
+    instead = list(dict.fromkeys(b.locale for b in f.plain if b.estimator == "joint"))
     if not instead:
         return None
     return (
@@ -37,7 +37,7 @@ def _joint_instead(f: Facts) -> str | None:
 def _extreme_cells(f: Facts) -> str | None:
     if f.settings.method != "nuts" or f.settings.response != "binary":
         return None
-    extreme = sum(int(np.isin(np.nanmean(b.block.answers, axis=1), (0.0, 1.0)).sum()) for b in f.fitted)
+    extreme = sum(b.extreme for b in f.plain)
     if not extreme:
         return None
     return (
@@ -50,11 +50,11 @@ def _extreme_cells(f: Facts) -> str | None:
 def _uninformative_items(f: Facts) -> str | None:
     if f.settings.method != "optimize" or f.settings.response == "crm":
         return None
-    joint = [b for b in f.fitted if b.estimate.estimator == "joint"]
-    silent = sum(int((~b.estimate.informative).sum()) for b in joint)
+    joint = [b for b in f.plain if b.estimator == "joint"]
+    silent = sum(b.uninformative for b in joint)
     if not silent:
         return None
-    total = sum(b.block.answers.shape[1] for b in joint)
+    total = sum(b.items for b in joint)
     return (
         f"{silent} of {total} items (summed over blocks) were answered alike by every cell; they carry "
         "no information on joint gaps and were set aside."
@@ -74,14 +74,14 @@ def _dropped_models(f: Facts) -> str | None:
 
 @kind("optimiser failed")
 def _optimiser_failed(f: Facts) -> Iterable[str]:
-    for base, fitted in f.blocks.items():
-        for b in fitted:
-            if not b.estimate.trouble:
+    for base, blocks in f.blocks.items():
+        for b in blocks:
+            if not b.trouble:
                 continue
-            place = b.block.name + ("" if base == "plain" else f" ({base})")
+            place = b.name + ("" if base == "plain" else f" ({base})")
             done = (
                 "Newton's method from moment estimates gave the estimate"
-                if np.isfinite(b.estimate.ability).any()
+                if b.estimated
                 else "nothing is estimated there"
             )
-            yield f"Stan's optimiser failed in {place}, {done}: {b.estimate.trouble}"
+            yield f"Stan's optimiser failed in {place}, {done}: {b.trouble}"
