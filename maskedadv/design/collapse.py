@@ -35,11 +35,14 @@ class Groups:
 def group_rows(answers: NDArray[np.float64]) -> NDArray[np.intp]:
     """Group of every row of `answers`: same observed columns and same total, shape (n_rows,)."""
     seen = ~np.isnan(answers)
-    total = np.where(seen, answers, 0.0).sum(axis=1)
+    whole = bool(seen.all())
     # Totals of soft answers come from sums in one order, so equal answers give equal bits; adding 0.0
     # turns -0.0 into 0.0.
+    total = (np.ascontiguousarray(answers) if whole else np.where(seen, answers, 0.0)).sum(axis=1) + 0.0
+    if whole:  # all patterns are one; whole numbers sort faster than bytes, and in the same order
+        return np.unique(total.view(np.uint64).byteswap(), return_inverse=True)[1]
     pattern = np.packbits(seen, axis=1)
-    key = np.concatenate([pattern, (total + 0.0)[:, None].view(np.uint8)], axis=1)
+    key = np.concatenate([pattern, total[:, None].view(np.uint8)], axis=1)
     rows = np.ascontiguousarray(key).view(np.dtype((np.void, key.shape[1])))[:, 0]
     return np.unique(rows, return_inverse=True)[1]
 
@@ -49,26 +52,14 @@ def collapse(answers: NDArray[np.float64], *, cells: bool = True) -> Groups:
 
     The bootstrap keeps cells apart: cells with equal totals differ once items are weighted.
     """
-    seen = (~np.isnan(answers)).astype(np.float64)
-    right = np.where(seen > 0, answers, 0.0)
     item_group = group_rows(answers.T)
     cell_group = group_rows(answers) if cells else np.arange(answers.shape[0])
-    return Groups(
-        cell_group=cell_group,
-        item_group=item_group,
-        trials=_sum_groups(seen, cell_group, item_group),
-        successes=_sum_groups(right, cell_group, item_group),
-    )
-
-
-def _sum_groups(
-    values: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Sum a matrix over groups of rows and columns, both labelled 0, 1, ... without gaps."""
-    return np.ascontiguousarray(_sum_rows(np.ascontiguousarray(_sum_rows(values, rows).T), columns).T)
-
-
-def _sum_rows(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(group[order[-1]] + 1))
-    return np.asarray(np.add.reduceat(values[order], starts, axis=0))
+    shape = int(cell_group.max(initial=-1)) + 1, int(item_group.max(initial=-1)) + 1
+    pair = (cell_group[:, None] * shape[1] + item_group).ravel()
+    seen = ~np.isnan(answers).ravel()
+    flat = answers.ravel()
+    if not seen.all():
+        pair, flat = pair[seen], flat[seen]
+    trials = np.bincount(pair, minlength=shape[0] * shape[1]).astype(np.float64)
+    successes = np.bincount(pair, flat, minlength=shape[0] * shape[1]).astype(np.float64, copy=False)
+    return Groups(cell_group, item_group, trials.reshape(shape), successes.reshape(shape))

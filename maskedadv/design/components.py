@@ -9,10 +9,11 @@ in one direction only the difference is infinite, and between parts that are not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from maskedadv.design.collapse import Groups, collapse
@@ -28,12 +29,15 @@ class Components:
         Connected block of each cell (C,) and item (I,): levels are comparable only inside one.
     cell_strong, item_strong
         Part inside which maximum-likelihood differences are finite.
+    groups
+        The collapsed block that they were found on.
     """
 
     cell_weak: NDArray[np.intp]
     item_weak: NDArray[np.intp]
     cell_strong: NDArray[np.intp]
     item_strong: NDArray[np.intp]
+    groups: Groups
 
     def finite_parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Cells and items of every part that holds at least one of each, largest part first."""
@@ -52,23 +56,32 @@ def find_components(answers: NDArray[np.float64]) -> Components:
     likelihood lie in the same part, unless they are single-member parts of the same kind.
     """
     groups = collapse(answers)
-    weak = _labels(groups, strong=False)
-    strong = _labels(groups, strong=True)
+    graph = _graph(groups)
+    weak = _labels(groups, graph, "weak")
+    strong = _labels(groups, graph, "strong")
     return Components(
         cell_weak=weak[0][groups.cell_group],
         item_weak=weak[1][groups.item_group],
         cell_strong=strong[0][groups.cell_group],
         item_strong=strong[1][groups.item_group],
+        groups=groups,
     )
 
 
-def _labels(groups: Groups, *, strong: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _graph(groups: Groups) -> csr_array:
+    """Arrows from cell groups to item groups that they got right, and back from those that defeated them."""
     n_cells, n_items = groups.trials.shape
     won = np.argwhere(groups.successes > 0)
     lost = np.argwhere(groups.trials - groups.successes > 0)
     start = np.concatenate([won[:, 0], lost[:, 1] + n_cells])
     end = np.concatenate([won[:, 1] + n_cells, lost[:, 0]])
     nodes = n_cells + n_items
-    graph = coo_array((np.ones(len(start)), (start, end)), shape=(nodes, nodes)).tocsr()
-    labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")[1]
+    return csr_array(coo_array((np.ones(len(start)), (start, end)), shape=(nodes, nodes)))
+
+
+def _labels(
+    groups: Groups, graph: csr_array, connection: Literal["weak", "strong"]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    labels = connected_components(graph, directed=True, connection=connection)[1]
+    n_cells = len(groups.trials)
     return labels[:n_cells].astype(np.intp), labels[n_cells:].astype(np.intp)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.engines.console import console_lines
+from maskedadv.engines.data_text import json_text
 from maskedadv.engines.protocol import STATS, Chains, Data, Optimum, Values
 from maskedadv.engines.stan_files import program_text
 from maskedadv.engines.table import in_words_of
@@ -184,7 +185,7 @@ def _compiled(program: str) -> str:
 def _model(program: str, data: Data) -> Any:
     import stanli
 
-    return stanli.Model(mir=_compiled(program), data=dict(data))
+    return stanli.Model(mir=_compiled(program), data=json_text(data))
 
 
 def _plain(values: Values) -> dict[str, Any]:

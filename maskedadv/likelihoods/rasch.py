@@ -86,26 +86,25 @@ def solve(
     return JointSolution(ability, difficulty, gradient)
 
 
-def information_weights(seen: Array, ability: Array, difficulty: Array) -> Array:
-    """p(1 − p) where observed, else 0, shape (C, I): the weights of `two_way`."""
-    p = expit(ability[:, None] - difficulty[None, :])
-    return np.asarray(seen * p * (1.0 - p))
+def anchor_weights(weight: Array, items: NDArray[np.intp]) -> Array:
+    """How the mean difficulty follows the abilities when difficulties are re-estimated, shape (C,), sum 1.
+
+    Parameters
+    ----------
+    weight : shape (C, I'), n·p·(1 − p) of every cell and group of items that share a difficulty
+    items : shape (I',), items in every group
+    """
+    return np.asarray((weight / weight.sum(axis=0)) @ items / items.sum())
 
 
-def anchor_weights(weight: Array) -> Array:
-    """How the mean difficulty follows the abilities when difficulties are re-estimated, shape (C,), sum 1."""
-    return np.asarray((weight / weight.sum(axis=0)).mean(axis=1))
+def difficulty_variance(weight: Array, items: NDArray[np.intp]) -> Array:
+    """Inverse information of an item's difficulty given the abilities, by group, shape (I',)."""
+    return np.asarray(items / weight.sum(axis=0))
 
 
-def difficulty_variance(weight: Array) -> Array:
-    """Inverse information of every difficulty given the abilities, shape (I,)."""
-    return np.asarray(1.0 / weight.sum(axis=0))
-
-
-def residuals(answers: Array, ability: Array, difficulty: Array) -> Array:
+def residuals(answers: Array, p: Array) -> Array:
     """y − p where observed, else 0, shape (C, I): an item's column is its score for the abilities.
 
     With the difficulties profiled out no correction is needed, as every column sums to zero at the maximum.
     """
-    p = expit(ability[:, None] - difficulty[None, :])
     return np.where(np.isnan(answers), 0.0, answers - p)

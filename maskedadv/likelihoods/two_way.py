@@ -64,7 +64,10 @@ def profiled_solution(weight: Array, cells: Array) -> Array:
     The covariance is that over contrasts, the pseudo-inverse of the Schur complement: solutions sum to zero.
     """
     centred = cells - cells.mean(axis=0)
-    x, _ = solve_two_way(weight, centred, np.zeros((weight.shape[1], *cells.shape[1:])))
+    if weight.shape[1] < weight.shape[0]:
+        x, _ = solve_two_way(weight, centred, np.zeros((weight.shape[1], *cells.shape[1:])))
+    else:  # nothing on the items' side to carry over
+        x = _solve_singular(_profile(weight)[0], centred)
     return np.asarray(x - x.mean(axis=0))
 
 

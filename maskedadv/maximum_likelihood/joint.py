@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order
+from scipy.special import expit
 
 from maskedadv.design.collapse import Groups, collapse
 from maskedadv.design.components import Components, find_components
@@ -87,9 +88,12 @@ def fit_joint(
     value, gradient, apart, trouble = 0.0, 0.0, np.nan, ""
     parts = components.finite_parts()
     for label, (cells, items) in enumerate(parts):
-        inside = answers[np.ix_(cells, items)]
+        inside, groups = answers, components.groups
+        if len(cells) < n_cells or len(items) < n_items:
+            inside = answers[np.ix_(cells, items)]
+            groups = collapse(inside)
         own = pairs_among(pairs, cells, n_cells)
-        found = _fit_part(inside, engine, interval, seed, own, [w[items] for w in weights], tick)
+        found = _fit_part(inside, groups, engine, interval, seed, own, [w[items] for w in weights], tick)
         ability[cells], part[cells] = found.ability, label
         difficulty[items] = found.difficulty
         difficulty_sd[items] = np.sqrt(found.difficulty_variance)
@@ -143,6 +147,7 @@ def stan_data(trials: Array, successes: Array) -> dict[str, object]:
 
 def _fit_part(
     answers: Array,
+    groups: Groups,
     engine: Engine,
     interval: str,
     seed: int,
@@ -150,15 +155,17 @@ def _fit_part(
     weights: list[Array],
     tick: Callable[[int], None],
 ) -> _Part:
-    seen = (~np.isnan(answers)).astype(np.float64)
-    groups = collapse(answers)
     found, apart, trouble = _maximum(answers, groups, groups.cell_group[pairs], engine, seed)
     ability, difficulty = found.ability[groups.cell_group], found.difficulty[groups.item_group]
     shift = difficulty.mean()
     ability, difficulty = ability - shift, difficulty - shift
-    residual = joint.residuals(answers, ability, difficulty)
-    weight = joint.information_weights(seen, ability, difficulty)
-    anchor, noise = joint.anchor_weights(weight), joint.difficulty_variance(weight)
+    # Of exchangeable items one stands for all: cells × groups of items.
+    cells, items = np.bincount(groups.cell_group), np.bincount(groups.item_group)
+    p = expit(ability[:, None] - (found.difficulty - shift))
+    weight = (groups.trials / cells[:, None])[groups.cell_group] * p * (1.0 - p)
+    residual = joint.residuals(answers, p[:, groups.item_group])
+    anchor = joint.anchor_weights(weight, items)
+    noise = joint.difficulty_variance(weight, items)[groups.item_group]
     if interval != "information":  # the answers' own spread, which for soft answers is not that of coin flips
         noise = noise**2 * (residual**2).sum(axis=0)
     if interval == "robust":
@@ -176,7 +183,11 @@ def _fit_part(
         uncertainty=uncertainty,
         level_variance=float(noise.sum() / answers.shape[1] ** 2),
         log_likelihood=joint.log_likelihood(
-            seen, np.nansum(answers, axis=1), np.nansum(answers, axis=0), ability, difficulty
+            groups.trials,
+            groups.successes.sum(axis=1),
+            groups.successes.sum(axis=0),
+            found.ability,
+            found.difficulty,
         ),
         gradient=max(float(np.abs(residual.sum(axis=0)).max()), float(np.abs(residual.sum(axis=1)).max())),
         apart=apart,
