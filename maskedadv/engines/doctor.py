@@ -28,7 +28,7 @@ def try_engines() -> list[Trial]:
 
 def _try(name: str) -> Trial:
     from maskedadv.likelihoods import rasch as joint
-    from maskedadv.maximum_likelihood.joint import stan_data
+    from maskedadv.maximum_likelihood.joint_optimum import stan_data
     from maskedadv.maximum_likelihood.stan_optimum import contrast_data
 
     trials = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])

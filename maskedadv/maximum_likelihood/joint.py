@@ -1,4 +1,4 @@
-"""Joint maximum likelihood of one block: parts, Stan, Newton, uncertainty."""
+"""Joint maximum likelihood of one block: parts, their maxima, uncertainty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from maskedadv.design.collapse import Groups, collapse
 from maskedadv.design.components import Components, find_components
 from maskedadv.engines import Engine
 from maskedadv.likelihoods import rasch as joint
-from maskedadv.likelihoods.moments import rough_moments
 from maskedadv.likelihoods.two_way import profiled_root, profiled_solution
 from maskedadv.maximum_likelihood.block_estimate import (
     BlockEstimate,
@@ -25,15 +24,8 @@ from maskedadv.maximum_likelihood.block_estimate import (
     converged,
     typical_cells,
 )
-from maskedadv.maximum_likelihood.stan_optimum import (
-    NO_PAIRS,
-    Pairs,
-    contrast_data,
-    find_optimum,
-    largest_difference,
-    pairs_among,
-    require_agreement,
-)
+from maskedadv.maximum_likelihood.joint_optimum import find_joint_optimum
+from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs, pairs_among
 
 Array = NDArray[np.float64]
 
@@ -131,20 +123,6 @@ def fit_joint(
     )
 
 
-def stan_data(trials: Array, successes: Array) -> dict[str, object]:
-    """Data of `ml_joint.stan` from (C, I) counts, without contrasts; pairs that never met are left out."""
-    cell, item = np.nonzero(trials > 0)
-    return {
-        "C": trials.shape[0],
-        "I": trials.shape[1],
-        "N": len(cell),
-        "cell": cell + 1,
-        "item": item + 1,
-        "trials": trials[cell, item],
-        "successes": successes[cell, item],
-    }
-
-
 def _fit_part(
     answers: Array,
     groups: Groups,
@@ -155,7 +133,7 @@ def _fit_part(
     weights: list[Array],
     tick: Callable[[int], None],
 ) -> _Part:
-    found, apart, trouble = _maximum(answers, groups, groups.cell_group[pairs], engine, seed)
+    found, apart, trouble = find_joint_optimum(answers, groups, groups.cell_group[pairs], engine, seed)
     ability, difficulty = found.ability[groups.cell_group], found.difficulty[groups.item_group]
     shift = difficulty.mean()
     ability, difficulty = ability - shift, difficulty - shift
@@ -193,36 +171,6 @@ def _fit_part(
         apart=apart,
         trouble=trouble,
     )
-
-
-def _maximum(
-    answers: Array, groups: Groups, pairs: Pairs, engine: Engine, seed: int
-) -> tuple[joint.JointSolution, float, str]:
-    """The maximum over groups of cells and items, how far Stan's own gaps are from it, and Stan's trouble.
-
-    `pairs` are pairs of groups. Newton's method climbs from moment estimates, and Stan from where it arrived:
-    the likelihood is concave, so that a point at which the program stays is its maximum. L-BFGS from afar
-    takes hundreds of gradients of a million answers, and with many models stops short of it.
-    """
-    trials, successes = groups.trials, groups.successes
-    start = rough_moments(answers)
-    theta = np.bincount(groups.cell_group, start.ability) / np.bincount(groups.cell_group)
-    b = np.bincount(groups.item_group, start.difficulty) / np.bincount(groups.item_group)
-    margins = successes.sum(axis=1), successes.sum(axis=0)
-    found = joint.solve(trials, *margins, theta, b)
-    if len(b) == 1:  # Stan has no sum-to-zero vector of one, and only abilities are left
-        return found, np.nan, ""
-    data = stan_data(trials, successes) | contrast_data(pairs)
-    if converged(found.gradient, answers):
-        theta, b = found.ability, found.difficulty
-    stop = find_optimum(engine, "ml_joint", data, {"ability": theta, "difficulty": b - b.mean()}, seed)
-    if not converged(found.gradient, answers):
-        found = joint.solve(trials, *margins, stop.variables["ability"], stop.variables["difficulty"])
-    if stop.trouble or not converged(found.gradient, answers):
-        return found, np.nan, stop.trouble
-    apart = largest_difference(stop, found.ability, pairs)
-    require_agreement("ml_joint", apart)
-    return found, apart, ""
 
 
 def _replicates(

@@ -20,7 +20,7 @@ from maskedadv.errors import BadSetting, EngineFailed, EngineMissing
 from maskedadv.likelihoods import integrated as marginal
 from maskedadv.likelihoods import rasch as joint
 from maskedadv.maximum_likelihood.integrated_optimum import Start
-from maskedadv.maximum_likelihood.joint import stan_data
+from maskedadv.maximum_likelihood.joint_optimum import stan_data
 from maskedadv.maximum_likelihood.marginal import stan_data as marginal_data
 from maskedadv.maximum_likelihood.stan_optimum import contrast_data
 from tests.engines import fake_cmdstan
