@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,3 +37,24 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
 
     names = sorted(origin)
     return find, lambda: names, names
+
+
+def import_ahead(*modules: str) -> None:
+    """Import modules in a thread, while this one reads files, which needs little of the interpreter.
+
+    An error is left to whoever imports the module for its use. Meanwhile the threads take turns quickly, or
+    every call into a library would wait for the other's turn to end, a hundred times.
+    """
+    before = sys.getswitchinterval()
+
+    def work() -> None:
+        try:
+            for module in modules:
+                importlib.import_module(module)
+        except ImportError:
+            pass
+        finally:
+            sys.setswitchinterval(before)
+
+    sys.setswitchinterval(min(before, 5e-4))
+    threading.Thread(target=work, daemon=True).start()

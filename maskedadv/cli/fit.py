@@ -14,7 +14,7 @@ from maskedadv.cli.options import (
     settings_of,
     settings_options,
 )
-from maskedadv.cli.show import gap_table, say_warnings, variant_text
+from maskedadv.lazily import import_ahead
 from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
 
@@ -51,14 +51,18 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
 
 def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, overwrite: bool) -> Fit:
     """The result of the run, which lies in the folder at the end."""
-    from maskedadv.design.prepare import prepare
-    from maskedadv.fitting import fit_design
     from maskedadv.responses import read_responses
-    from maskedadv.result.save import check_output, same_run
 
     if output.is_file():
+        from maskedadv.result.save import check_output
+
         check_output(output, overwrite=overwrite)
+    import_ahead(*_LATER)
     table = read_responses(responses)
+    from maskedadv.design.prepare import prepare
+    from maskedadv.fitting import fit_design
+    from maskedadv.result.save import check_output, same_run
+
     if same_run(output, table.fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         return _load_or_say(output)
@@ -72,7 +76,21 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, ov
     return result
 
 
+_LATER = (
+    "maskedadv.fitting",
+    "maskedadv.result.save",
+    "maskedadv.likelihoods.relatives",
+    "scipy.optimize",
+    "h5netcdf",
+    "maskedadv.result.means",
+    "maskedadv.cli.show",
+)
+"""What a fit needs once the table is read."""
+
+
 def _say(result: Fit, output: Path, *, as_json: bool) -> None:
+    from maskedadv.cli.show import say_warnings
+
     say_warnings(result)
     if as_json:
         click.echo(
@@ -136,6 +154,8 @@ def _run_resumable(design: Design, settings: Settings, output: Path, *, jobs: in
 
 def print_summary(result: Fit) -> None:
     """Mean gaps of every locale, in logits."""
+    from maskedadv.cli.show import gap_table, variant_text
+
     percent = level_text(result.settings.level)
     first = result.headline
     click.echo(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")

@@ -32,7 +32,8 @@ class Embedded:
     """Runs programs in this process.
 
     Call it from the thread that imported the library: with stanli 0.24 a gradient in any other Python thread
-    ends the process (its autodiff stack exists per thread). Parallel work goes into processes.
+    ends the process (its autodiff stack exists per thread). Parallel work goes into processes, or its threads
+    ask that one (`maskedadv.maximum_likelihood.side_by_side`).
     """
 
     name: str = "embedded"

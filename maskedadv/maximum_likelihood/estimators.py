@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from maskedadv.design.blocks import Block
@@ -26,6 +25,7 @@ from maskedadv.maximum_likelihood.guessing import fit_floor
 from maskedadv.maximum_likelihood.joint import fit_joint
 from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.marginal_result import not_estimated
+from maskedadv.maximum_likelihood.side_by_side import cores, side_by_side
 from maskedadv.settings import Settings
 
 
@@ -109,20 +109,23 @@ def estimate_blocks(
 
     Parameters
     ----------
-    jobs : blocks at the same time; processes, since the embedded engine runs in main threads only
+    jobs : blocks at the same time in processes; 1 takes two threads, which share the work of one process
     tell : called with a line of text as blocks and bootstrap replicates are done
     with_floor : whether right answers may be guesses, at the blocks' `chance`
     """
     done: list[BlockEstimate] = []
-    one = partial(
-        estimate_block, settings=settings, engine=engine, n_items=design.n_items, with_floor=with_floor
-    )
-    if jobs == 1 or len(design.blocks) == 1:
-        found = (one(block, tell=tell) for block in design.blocks)
+    one = partial(estimate_block, settings=settings, n_items=design.n_items, with_floor=with_floor)
+    if len(design.blocks) == 1 or (jobs == 1 and cores() == 1):
+        found = (one(block, engine=engine, tell=tell) for block in design.blocks)
+    elif jobs == 1:
+        found = side_by_side(
+            lambda block, asked, told: one(block, engine=asked, tell=told), design.blocks, engine, tell
+        )
     else:
-        # joblib's processes need no `if __name__ == "__main__"` in the caller's script.
+        from joblib import Parallel, delayed  # its processes need no `if __name__ == "__main__"` in a script
+
         found = Parallel(n_jobs=min(jobs, len(design.blocks)), return_as="generator")(
-            delayed(one)(block) for block in design.blocks
+            delayed(one)(block, engine=engine) for block in design.blocks
         )
     for block, estimate in zip(design.blocks, found, strict=True):
         cells, items = block.answers.shape
