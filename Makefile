@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs clean
+.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs readme release-check clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -77,6 +77,15 @@ docs: .venv/.installed
 	$(PY) $(INSTALL) '.[test,docs]'
 	$(PY) -m sphinx -q -W --keep-going -b html -c docs . build/site
 	@echo "build/site/index.html"
+
+# Every number and the figure of README.md made anew: prints what differs, and fails if something does.
+# README=--write puts it in place.
+readme: .venv/.installed
+	$(PY) -m tests.readme $(README)
+
+# Wheel and sdist built, installed by themselves in new environments of every Python that is here, and run.
+release-check: .venv-core/.installed
+	.venv-core/bin/python -m tests.release_check
 
 clean:
 	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

@@ -12,23 +12,21 @@ import pytest
 
 import maskedadv
 from tests.conftest import ROOT
+from tests.documentation.steps import PAGES, Block, blocks_of, missing, run_python
 from tests.scoring.conftest import byte_tokenizer, tiny_model, write_item_file  # noqa: F401  (fixtures)
 from tests.simulate import artefact_table
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"(?:<!-- not run: (?P<why>[^>]*?) -->\n+)?```python\n(?P<code>.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 NAME = re.compile(r"`(maskedadv(?:\.\w+)+)")
 
 
-def blocks() -> Iterator[object]:
+def python_blocks() -> Iterator[object]:
     """Every Python block with its place."""
     for page in PAGES:
-        for found in BLOCK.finditer(page.read_text("utf-8")):
-            line = page.read_text("utf-8")[: found.start("code")].count("\n") + 1
-            place = f"{page.relative_to(ROOT)}:{line}"
-            marks = [pytest.mark.skip(reason=found["why"])] if found["why"] else []
-            yield pytest.param(found["code"], place, id=place, marks=marks)
+        for block in blocks_of(page):
+            if block.kind == "python":
+                marks = [pytest.mark.skip(reason=block.why)] if block.why else []
+                yield pytest.param(block, id=block.place, marks=marks)
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +45,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("code", "place"), list(blocks()))
-def test_every_python_block_runs(
-    code: str,
-    place: str,
+@pytest.mark.parametrize("block", list(python_blocks()))
+def test_every_python_block_runs_and_prints_what_it_is_said_to(
+    block: Block,
     prepared: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -59,18 +56,19 @@ def test_every_python_block_runs(
     """Each by itself, in a folder of its own that holds what the page speaks of."""
     for entry in prepared.iterdir():
         (tmp_path / entry.name).symlink_to(entry)
-    if "models/tiny" in code:
+    if "models/tiny" in block.text:
         (tmp_path / "models").mkdir()
         (tmp_path / "models" / "tiny").symlink_to(request.getfixturevalue("tiny_model"))
         write_item_file(tmp_path / "lite.jsonl")
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, place, "exec"), {"__name__": "a_block"})
+    told = run_python(block)
+    assert not missing(block.shown, told), (missing(block.shown, told), told)
 
 
 def test_marked_blocks_say_why() -> None:
     for page in PAGES:
-        for found in BLOCK.finditer(page.read_text("utf-8")):
-            assert found["why"] is None or len(found["why"]) > 10, page
+        for block in blocks_of(page):
+            assert block.why is None or len(block.why) > 10, block.place
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,0 +1,1 @@
+"""What pages show: the steps of a reader, the files that tutorials come with, code in R."""

@@ -1,0 +1,1 @@
+"""What README.md shows, made anew: its numbers, its figure, the lines that commands print."""
