@@ -72,6 +72,7 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, ov
     if settings.method == "nuts":
         return _run_resumable(design, settings, output, jobs=jobs, overwrite=overwrite)
     result = fit_design(design, settings, jobs=jobs, progress=_tell)
+    del design  # its answers have told what they could
     result.save(output, overwrite=overwrite)
     return result
 

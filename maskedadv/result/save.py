@@ -6,7 +6,8 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,21 +169,27 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
 def _save_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> None:
     """NumPy arrays in a zip, whose checksums notice damage: those of all locales one after the other, as each
     array costs time to open; of every subset only the rows that concern it."""
+    with zipfile.ZipFile(path, "w") as archive:  # as np.savez does, with one array in memory at a time
+        for name, array in _arrays_of(uncertainty):
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _arrays_of(uncertainty: Mapping[str, Uncertainty]) -> Iterator[tuple[str, NDArray[Any]]]:
     parts = list(uncertainty.values())
-    arrays: dict[str, NDArray[Any]] = {
-        "locale": np.array(list(uncertainty), dtype=str),
-        "kind": np.array([own.kind for own in parts], dtype=str),
-        "shape": np.array([own.values.shape for own in parts], dtype=np.intp).reshape(-1, 3),
-        "key": _joined([own.key.astype(str) for own in parts]),
-    }
+    yield "locale", np.array(list(uncertainty), dtype=str)
+    yield "kind", np.array([own.kind for own in parts], dtype=str)
+    yield "shape", np.array([own.values.shape for own in parts], dtype=np.intp).reshape(-1, 3)
+    yield "key", _joined([own.key.astype(str) for own in parts])
     for s in range(len(SUBSETS)):
         rows = [np.flatnonzero(own.values[:, s].any(axis=1)) for own in parts]
-        arrays[f"count {s}"] = np.array([len(own) for own in rows], dtype=np.intp)
-        arrays[f"rows {s}"] = _joined(rows)
-        arrays[f"values {s}"] = _joined(
-            [u.values[own, s].ravel() for u, own in zip(parts, rows, strict=True)]
-        )
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+        yield f"count {s}", np.array([len(own) for own in rows], dtype=np.intp)
+        yield f"rows {s}", _joined(rows)
+        sizes = [len(own) * u.values.shape[2] for u, own in zip(parts, rows, strict=True)]
+        values = np.empty(sum(sizes))
+        for u, own, end, size in zip(parts, rows, np.cumsum(sizes), sizes, strict=True):
+            values[end - size : end] = u.values[own, s].ravel()
+        yield f"values {s}", values
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
