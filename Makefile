@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs readme release-check clean
+.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs gallery readme release-check clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -86,6 +86,10 @@ readme: .venv/.installed
 # Wheel and sdist built, installed by themselves in new environments of every Python that is here, and run.
 release-check: .venv-core/.installed
 	.venv-core/bin/python -m tests.release_check
+
+# The numbers, figures and pages of docs/gallery. VERITASQA=file makes the page on VeritasQA anew, too.
+gallery: .venv/.installed
+	$(PY) docs/gallery/pages.py
 
 clean:
 	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
