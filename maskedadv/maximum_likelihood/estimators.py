@@ -5,7 +5,7 @@ To add one, write its function (answers to `BlockEstimate`), enter it here, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -115,6 +115,7 @@ def estimate_blocks(
     """
     done: list[BlockEstimate] = []
     one = partial(estimate_block, settings=settings, n_items=design.n_items, with_floor=with_floor)
+    found: Iterator[BlockEstimate]
     if len(design.blocks) == 1 or (jobs == 1 and cores() == 1):
         found = (one(block, engine=engine, tell=tell) for block in design.blocks)
     elif jobs == 1:

@@ -13,11 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from maskedadv.engines import Engine
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 """From a function to one that has it run in the calling thread, and waits."""
@@ -118,6 +119,6 @@ def side_by_side(
             result = found.pop(place)
             if result.error is not None:
                 raise result.error
-            yield result.value  # type: ignore[misc]  # a result without an error has one
+            yield cast("R", result.value)  # a result without an error has one
     finally:
         ended.set()
