@@ -19,6 +19,7 @@ from maskedadv.responses import Responses, StoredResponses, open_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.part import Part, fit_part
+from maskedadv.result.uncertainty_files import Shelf
 from maskedadv.settings import GROUPS, OPTIONS, Arguments, Settings, option_docs
 
 Progress = Callable[[str], None]
@@ -117,7 +118,8 @@ def fit_table(
                 progress(f"{', '.join(locales)} ({number + 1} of {len(batches)})")
             yield prepare_locales(ours, locales, counted=counted)
 
-    return _fit(designs, _Way(jobs, progress or (lambda _: None), folder), settings)
+    shelf = Shelf() if len(batches) > 1 else None
+    return _fit(designs, _Way(jobs, progress or (lambda _: None), folder, shelf=shelf), settings)
 
 
 def fit_design(
@@ -150,12 +152,13 @@ def fit_design(
 
 @dataclass(frozen=True)
 class _Way:
-    """How a fit runs, which changes no number; see `Run`."""
+    """How a fit runs, which changes no number; see `Run`, and `Shelf` for what memory cannot hold."""
 
     jobs: int
     tell: Progress
     folder: Path | None = None
     bases: Collection[str] | None = None
+    shelf: Shelf | None = None
 
 
 def _fit(
@@ -174,7 +177,7 @@ def _fit(
     for design in designs(settings):
         run = Run(design, settings, engine, way.jobs, way.tell, way.folder, way.bases)
         part, likeness = fit_part(run, likeness)
-        parts.append(part)
+        parts.append(part if way.shelf is None else replace(part, variants=way.shelf.put(part.variants)))
         del design, run  # the answers of one batch at a time
     end = other_end(settings, [cell for part in parts for cell in part.uneven]) if twice else ""
     found = collect(parts, likeness, settings, engine.version, otherwise=bool(end))

@@ -19,7 +19,7 @@ from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
-    from maskedadv.design.prepare import Design
+    from maskedadv.design.prepare import Table
     from maskedadv.result.fit_result import Fit
     from maskedadv.settings import Settings
 
@@ -51,28 +51,24 @@ def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: b
 
 def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, overwrite: bool) -> Fit:
     """The result of the run, which lies in the folder at the end."""
-    from maskedadv.responses import read_responses
+    from maskedadv.responses import open_responses
 
     if output.is_file():
         from maskedadv.result.save import check_output
 
         check_output(output, overwrite=overwrite)
     import_ahead(*_LATER)
-    table = read_responses(responses)
-    from maskedadv.design.prepare import prepare
-    from maskedadv.fitting import fit_design
+    table = open_responses(responses, _tell)
+    from maskedadv.fitting import fit_table
     from maskedadv.result.save import check_output, same_run
 
     if same_run(output, table.fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         return _load_or_say(output)
     check_output(output, overwrite=overwrite)
-    design = prepare(table, settings)
-    del table  # it may be large
     if settings.method == "nuts":
-        return _run_resumable(design, settings, output, jobs=jobs, overwrite=overwrite)
-    result = fit_design(design, settings, jobs=jobs, progress=_tell)
-    del design  # its answers have told what they could
+        return _run_resumable(table, settings, output, jobs=jobs, overwrite=overwrite)
+    result = fit_table(table, settings, jobs=jobs, progress=_tell)
     result.save(output, overwrite=overwrite)
     return result
 
@@ -129,17 +125,17 @@ def _tell(line: str) -> None:
     click.echo(f"  {line}", err=True)
 
 
-def _run_resumable(design: Design, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
+def _run_resumable(table: Table, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
     """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
     from maskedadv.engines import choose_engine
-    from maskedadv.fitting import fit_design
+    from maskedadv.fitting import fit_table
     from maskedadv.result.save import load
     from maskedadv.result.unfinished import close_unfinished, finished_files, open_unfinished
 
     engine = choose_engine(settings.engine, settings.response)
-    folder = open_unfinished(output, design.fingerprint, settings, engine.version, overwrite=overwrite)
+    folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
-        result = fit_design(design, settings, jobs=jobs, progress=_tell, folder=folder)
+        result = fit_table(table, settings, jobs=jobs, progress=_tell, folder=folder)
         result.save(output, overwrite=overwrite)
     except BaseException:
         close_unfinished(output, keep_results=True)

@@ -71,6 +71,7 @@ class Design:
     notes : what a reader should know of the data
     fingerprint, rows, answers : of the table; answers that any block holds, each counted once
     other : with missing answers treated the other way, where that is to be fitted, too
+    among : all locales of the run, where these are some of them; files of locales are named by their place
     """
 
     pivot: str
@@ -86,6 +87,7 @@ class Design:
     rows: int
     answers: int
     other: Design | None = None
+    among: tuple[str, ...] = ()
 
     def of_locale(self, locale: str) -> dict[int, Block]:
         """The blocks that serve a locale, by subset index."""
@@ -247,6 +249,7 @@ def prepare_locales(
         notes=tuple(_notes(opened)),
         fingerprint=responses.fingerprint,
         rows=len(opened.table),
+        among=() if counted is None else opened.locales,
         answers=(counted or Counted(len(responses.models), len(responses.items))).add(
             responses.models, blocks
         ),

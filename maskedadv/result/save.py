@@ -6,30 +6,27 @@ import io
 import json
 import os
 import shutil
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from maskedadv.errors import NotAResult
 from maskedadv.files.digests import digests_below, is_sealed, read_checked, seal
 from maskedadv.files.folders import check_folder, whole_folder
-from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.result.draws import DAMAGE, Posterior, as_netcdf, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import from_json
+from maskedadv.result.uncertainty_files import load_uncertainty, save_uncertainty
 from maskedadv.settings import Settings
-from maskedadv.vocabulary import SUBSETS, VARIANTS
+from maskedadv.vocabulary import VARIANTS
 
 FORMAT = 4
 UNCERTAINTY, POSTERIOR, OTHER = "uncertainty", "posterior", "missing-answers-otherwise"
-"""Folders of a result: a file for each variant; a folder for each base with a file for each locale; the
-whole result with missing answers treated the other way."""
+"""Folders of a result: a file (or a folder of files) for each variant; a folder for each base with a file for
+each locale; the whole result with missing answers treated the other way."""
 
 
 def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
@@ -49,7 +46,7 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         fit.items.to_parquet(partial / "items.parquet", index=False)
         (partial / UNCERTAINTY).mkdir()
         for variant, own in fit.uncertainty.items():
-            _save_uncertainty(own, partial / UNCERTAINTY / f"{variant}.npz")
+            save_uncertainty(own, partial / UNCERTAINTY, variant)
         if len(fit.variants) > 1:
             fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
             fit.links().to_csv(partial / "links.csv", index=False)
@@ -140,7 +137,8 @@ def load(path: str | Path) -> Fit:
             cube = _as_objects(opened.load())
         items = pd.read_parquet(read("items.parquet"))
         variants = [str(v) for v in cube["variant"].values]
-        uncertainty = {v: _load_uncertainty(read(f"{UNCERTAINTY}/{v}.npz")) for v in variants}
+        locales = [str(k) for k in cube["locale"].values]
+        uncertainty = {v: load_uncertainty(folder, f"{UNCERTAINTY}/{v}", locales, digests) for v in variants}
         bases = dict.fromkeys(VARIANTS[v][0] for v in variants) if settings.method == "nuts" else {}
         posteriors = {
             base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales, digests) for base in bases
@@ -164,54 +162,6 @@ def _as_objects(data: xr.Dataset) -> xr.Dataset:
         data[name].encoding = {}
     data.encoding = {}
     return data
-
-
-def _save_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> None:
-    """NumPy arrays in a zip, whose checksums notice damage: those of all locales one after the other, as each
-    array costs time to open; of every subset only the rows that concern it."""
-    with zipfile.ZipFile(path, "w") as archive:  # as np.savez does, with one array in memory at a time
-        for name, array in _arrays_of(uncertainty):
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-def _arrays_of(uncertainty: Mapping[str, Uncertainty]) -> Iterator[tuple[str, NDArray[Any]]]:
-    parts = list(uncertainty.values())
-    yield "locale", np.array(list(uncertainty), dtype=str)
-    yield "kind", np.array([own.kind for own in parts], dtype=str)
-    yield "shape", np.array([own.values.shape for own in parts], dtype=np.intp).reshape(-1, 3)
-    yield "key", _joined([own.key.astype(str) for own in parts])
-    for s in range(len(SUBSETS)):
-        rows = [np.flatnonzero(own.values[:, s].any(axis=1)) for own in parts]
-        yield f"count {s}", np.array([len(own) for own in rows], dtype=np.intp)
-        yield f"rows {s}", _joined(rows)
-        sizes = [len(own) * u.values.shape[2] for u, own in zip(parts, rows, strict=True)]
-        values = np.empty(sum(sizes))
-        for u, own, end, size in zip(parts, rows, np.cumsum(sizes), sizes, strict=True):
-            values[end - size : end] = u.values[own, s].ravel()
-        yield f"values {s}", values
-
-
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _load_uncertainty(file: io.BytesIO) -> dict[str, Uncertainty]:
-    with np.load(file, allow_pickle=False) as opened:
-        arrays = {name: opened[name] for name in opened.files}
-    shapes = arrays["shape"]
-    values = [np.zeros(shape) for shape in shapes]
-    for s in range(len(SUBSETS)):
-        counts = arrays[f"count {s}"]
-        rows = np.split(arrays[f"rows {s}"], np.cumsum(counts)[:-1])
-        numbers = np.split(arrays[f"values {s}"], np.cumsum(counts * shapes[:, 2])[:-1])
-        for own, at, flat in zip(values, rows, numbers, strict=True):
-            own[at, s] = flat.reshape(len(at), own.shape[2])
-    keys = np.split(arrays["key"].astype(object), np.cumsum(shapes[:, 0])[:-1])
-    return {
-        str(locale): Uncertainty(str(kind), key, own)
-        for locale, kind, key, own in zip(arrays["locale"], arrays["kind"], keys, values, strict=True)
-    }
 
 
 def _save_posteriors(posteriors: Mapping[str, Posterior], folder: Path) -> None:

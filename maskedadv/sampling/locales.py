@@ -48,6 +48,7 @@ def sample_all(
     folder: Path | None,
     chance: Mapping[str, tuple[Array, Array]] | None = None,
     paired: bool = False,
+    among: Sequence[str] = (),
 ) -> list[Posterior]:
     """Posteriors in the order of the layouts.
 
@@ -57,8 +58,9 @@ def sample_all(
     paired : whether the layouts hold pairs only, to be sampled model by model
     jobs : locales at the same time; their chains share the cores
     folder : where finished locales are kept (and taken from, if they lie there); None keeps them in memory
+    among : see `Design`
     """
-    names = file_names([layout.locale for layout in layouts])
+    names = file_names(list(among or [layout.locale for layout in layouts]))
     threads = None if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     tasks = [make_task(layout, settings, engine.name, threads) for layout in layouts]
     tasks = [replace(task, paired=paired) for task in tasks]
@@ -137,6 +139,7 @@ def estimate_locales(
         folder=folder,
         chance=floors,
         paired=paired,
+        among=design.among,
     )
     posteriors = dict(zip(layouts, found, strict=True))
     estimates = {

@@ -20,6 +20,7 @@ from maskedadv.errors import (
     ItemInBothSubsets,
     MissingColumn,
     MissingId,
+    NotAResult,
     UnknownSubset,
     UnreadableFile,
 )
@@ -76,6 +77,22 @@ def spread(table: pd.DataFrame, folder: Path, how: str) -> Path:
 LAYOUTS = ("one file", "shuffled parts", "language", "model", "language model", "subset model")
 
 
+NUTS = {"method": "nuts", "chains": 1, "warmup": 60, "draws": 40, "variants": "none", "estimator": "marginal"}
+
+
+def test_posteriors_of_locales_with_odd_names_are_told_apart(tmp_path: Path) -> None:
+    names = {"eu": "a/b", "sw": "c/d", "zh-Hant": "e/f"}
+    table = answers().replace({"language": names})
+    settings = Settings(**NUTS)  # type: ignore[arg-type]
+    whole = fit_table(read_responses(table), settings, folder=tmp_path / "one")
+    found = fit_table(
+        open_stored(spread(table, tmp_path / "t", "language")), settings, folder=tmp_path / "two"
+    )
+    assert found.cube.identical(whole.cube)
+    for locale in names.values():
+        assert found.posteriors["plain"][locale].tree().identical(whole.posteriors["plain"][locale].tree())
+
+
 @pytest.mark.parametrize("how", LAYOUTS)
 def test_every_layout_is_the_same_table(tmp_path: Path, how: str) -> None:
     table = answers()
@@ -130,6 +147,33 @@ def test_a_fit_is_the_same_to_the_last_bit(tmp_path: Path, how: str, options: di
     assert (found.other is None) == (whole.other is None)
     if whole.other is not None and found.other is not None:
         assert found.other.cube.identical(whole.other.cube)
+
+
+def test_a_stored_fit_is_saved_and_loaded_a_locale_at_a_time(tmp_path: Path) -> None:
+    table = answers()
+    settings = Settings(interval="robust")
+    whole = fit_table(read_responses(table), settings)
+    found = fit_table(open_stored(spread(table, tmp_path / "t", "language model")), settings)
+    again = maskedadv.load(found.save(tmp_path / "out"))
+    assert len(list((tmp_path / "out" / "uncertainty" / "plain").iterdir())) == 3
+    for variant in whole.variants:
+        for result in (found, again):
+            pd.testing.assert_frame_equal(
+                result.means(variant=variant), whole.means(variant=variant), check_exact=True
+            )
+        for locale, own in whole.uncertainty[variant].items():
+            read = again.uncertainty[variant][locale]
+            assert (read.kind, read.key.tolist()) == (own.kind, own.key.tolist())
+            assert np.array_equal(read.values, own.values, equal_nan=True)
+    assert again.populations().equals(whole.populations())
+    path = tmp_path / "out" / "uncertainty" / "plain" / "1.npz"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    damaged = maskedadv.load(tmp_path / "out")
+    damaged.means(locale="eu")
+    with pytest.raises(NotAResult, match="damaged"):
+        damaged.means(locale="sw")
 
 
 def test_check_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
