@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from maskedadv.gaps.gap_covariance import gap_covariance
 from maskedadv.gaps.joint import ALL_LOCALES, NORMAL_KINDS, Array, Joint
 from maskedadv.likelihoods.random_effect_moments import find_moments
 from maskedadv.likelihoods.random_effects import fit_random_effects
@@ -250,18 +251,19 @@ def _sample(joint: Joint, g: int, places: Sequence[int], families: Labels) -> Sa
     if len(np.unique(families[model])) < FEWEST:
         return None
     locale = np.asarray(places)[at]
-    rows = joint.rows_of_gap(g, places)[:, at * len(joint.models) + model]
     value = joint.estimate[locale, model, g]
     kind = joint.uncertainty[0].kind
     covariance = draws = None
     if kind in NORMAL_KINDS:
-        covariance = rows.T @ rows
-    elif kind == "posterior":
-        draws = rows
+        covariance = gap_covariance(joint, g, places, joint.known[list(places), :, g])
     else:
-        off = np.where(np.isnan(rows), 0.0, rows - value)
-        off = off - off.mean(axis=0)
-        covariance = off.T @ off / max(len(off) - 1, 1)
+        rows = joint.rows_of_gap(g, places)[:, at * len(joint.models) + model]
+        if kind == "posterior":
+            draws = rows
+        else:
+            off = np.where(np.isnan(rows), 0.0, rows - value)
+            off = off - off.mean(axis=0)
+            covariance = off.T @ off / max(len(off) - 1, 1)
     return Sample(value, covariance, draws, families[model], model.astype(np.intp), locale.astype(np.intp))
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[np.float64]
 
@@ -42,7 +44,7 @@ def restricted_log_likelihood(
     y: Array, covariance: Array, factors: Sequence[NDArray[np.intp]], variance: Array
 ) -> float:
     """REML criterion at given τ²: −½(log|Σ| + log 1'Σ⁻¹1 + r'Σ⁻¹r), without constants."""
-    return _criterion(y, covariance, _indicators(factors), variance).value
+    return _criterion(_prepare(y, covariance, factors), variance).value
 
 
 def fit_random_effects(
@@ -56,10 +58,10 @@ def fit_random_effects(
     covariance : shape (N, N), of the estimates; positive semi-definite
     factors : labels 0, 1, ... of every estimate under each factor, each of shape (N,)
     """
-    indicators = _indicators(factors)
+    problem = _prepare(y, covariance, factors)
     start = max(float(np.var(y, ddof=1) - np.mean(np.diag(covariance))), 0.01 * float(np.var(y)), 1e-6)
     variance = np.full(len(factors), start / len(factors))
-    now = _criterion(y, covariance, indicators, variance)
+    now = _criterion(problem, variance)
     scale = max(float(np.var(y)), 1e-12)
     converged = False
     for _ in range(max_steps):
@@ -73,7 +75,7 @@ def fit_random_effects(
         size, moved = 1.0, False
         while size > 1e-6:
             trial = np.maximum(variance + size * step, 0.0)
-            new = _criterion(y, covariance, indicators, trial)
+            new = _criterion(problem, trial)
             if new.value >= now.value - 1e-12 * abs(now.value):
                 moved = not np.allclose(trial, variance, rtol=1e-9, atol=1e-14)
                 variance, now = trial, new
@@ -86,25 +88,47 @@ def fit_random_effects(
 
 
 @dataclass(frozen=True)
-class _Levels:
-    """Z of a factor, without its zeros: estimates in the order of their levels, and where each begins."""
+class _Problem:
+    """The model on axes along which the known covariance is diagonal.
 
-    order: NDArray[np.intp]
-    first: NDArray[np.intp]
-    same: Array
+    Σ = V + Σ τ_k² Z_k Z_k' is there a diagonal matrix, the factor included whose every estimate is a level of
+    its own, plus a matrix of as low a rank as the other factors have levels. All that REML wants of Σ⁻¹ are
+    sums over its products with those levels, 1 and y: one decomposition of V serves all variances.
 
-    def sums(self, values: Array) -> Array:
-        """Z'values: sums over the estimates of each level, along the first axis."""
-        return np.asarray(np.add.reduceat(values[self.order], self.first, axis=0))
+    Attributes
+    ----------
+    own : shape (N,), eigenvalues of V
+    columns : shape (N, L + 2), the levels of the factors that share some, 1 and y on the axes
+    level_factor : shape (L,), factor of every such level
+    single : the factor of single estimates; None without one
+    factors : number of factors
+    """
+
+    own: Array
+    columns: Array
+    level_factor: NDArray[np.intp]
+    single: int | None
+    factors: int
 
 
-def _indicators(factors: Sequence[NDArray[np.intp]]) -> list[_Levels]:
-    out = []
-    for factor in factors:
-        order = np.argsort(factor, kind="stable")
-        first = np.flatnonzero(np.diff(factor[order], prepend=factor[order[0]] - 1))
-        out.append(_Levels(order, first, (factor[:, None] == factor).astype(np.float64)))
-    return out
+def _prepare(y: Array, covariance: Array, factors: Sequence[NDArray[np.intp]]) -> _Problem:
+    n = len(y)
+    codes = [np.unique(f, return_inverse=True)[1].reshape(-1) for f in factors]
+    single = next((k for k, f in enumerate(codes) if len(np.unique(f)) == n), None)
+    shared = [k for k in range(len(codes)) if k != single]
+    levels = [np.eye(int(codes[k].max()) + 1)[codes[k]] for k in shared]
+    columns = np.concatenate([*levels, np.ones((n, 1)), y[:, None]], axis=1)
+    own, turned = np.empty(n), np.empty_like(columns)
+    joined = covariance != 0
+    count, label = 1, np.zeros(n, dtype=np.intp)
+    if not joined.all():
+        count, label = connected_components(csr_array(joined), directed=False)
+    for block in range(count):  # estimates that share no noise have axes of their own
+        at = np.flatnonzero(label == block)
+        own[at], axes = np.linalg.eigh(covariance[np.ix_(at, at)])
+        turned[at] = axes.T @ columns[at]
+    of_level = np.repeat(np.array(shared, dtype=np.intp), [z.shape[1] for z in levels])
+    return _Problem(np.maximum(own, 0.0), turned, of_level, single, len(codes))
 
 
 @dataclass(frozen=True)
@@ -116,32 +140,58 @@ class _Criterion:
     se: float
 
 
-def _criterion(y: Array, covariance: Array, indicators: Sequence[_Levels], variance: Array) -> _Criterion:
-    total = covariance + sum(
-        (v * z.same for v, z in zip(variance, indicators, strict=True)), np.zeros_like(covariance)
-    )
-    total = total + 1e-12 * max(float(np.trace(total)) / len(y), 1e-12) * np.eye(len(y))
+def _criterion(problem: _Problem, variance: Array) -> _Criterion:
+    """REML criterion, its gradient and expected information at given variances of the factors.
+
+    By the Woodbury identity: Σ⁻¹ X = D⁻¹ X K for the columns X, with D the diagonal part.
+    """
+    levels = len(problem.level_factor)
+    alone = 0.0 if problem.single is None else float(variance[problem.single])
+    jitter = 1e-12 * max(float(problem.own.mean() + variance.sum()), 1e-12)
+    d = problem.own + alone + jitter
+    x = problem.columns
+    g1, g2, g3 = ((x / d[:, None] ** power).T @ x for power in (1, 2, 3))
+    root = np.sqrt(variance[problem.level_factor])
+    inner = np.eye(levels) + root[:, None] * g1[:levels, :levels] * root
     try:
-        factor = cho_factor(total, lower=True)
+        factor = cho_factor(inner, lower=True)
     except np.linalg.LinAlgError:
-        nothing = np.zeros(len(variance))
-        return _Criterion(-np.inf, nothing, np.eye(len(variance)), np.nan, np.nan)
-    inverse = cho_solve(factor, np.eye(len(y)))
-    ones = inverse.sum(axis=1)
-    weight = float(ones.sum())
-    mean = float(ones @ y) / weight
-    p = inverse - np.outer(ones, ones) / weight
-    projected = p @ y
-    log_det = 2.0 * float(np.log(np.diag(factor[0])).sum())
-    value = -0.5 * (log_det + np.log(weight) + float(y @ projected))
-    # tr(P ZZ') and tr(P ZZ' P ZZ') by way of PZ, whose columns are levels
-    own = [z.sums(p).T for z in indicators]
-    within = [[z.sums(q) for q in own] for z in indicators]
-    gradient = np.array(
-        [
-            0.5 * (float((z.sums(projected) ** 2).sum()) - float(np.trace(row[k])))
-            for k, (z, row) in enumerate(zip(indicators, within, strict=True))
-        ]
-    )
-    information = np.array([[0.5 * float((m**2).sum()) for m in row] for row in within])
+        return _Criterion(-np.inf, np.zeros(len(variance)), np.eye(len(variance)), np.nan, np.nan)
+    a = root[:, None] * cho_solve(factor, np.diag(root))
+    k = np.eye(levels + 2)
+    k[:levels] -= a @ g1[:levels]
+    h1, h2 = g1 @ k, k.T @ g2 @ k  # X' Σ⁻¹ X and X' Σ⁻² X
+    z, one, last = slice(levels), levels, levels + 1
+    weight, mean = float(h1[one, one]), float(h1[one, last] / h1[one, one])
+    h = h1[z, one]
+    within = h1[z, z] - np.outer(h, h) / weight  # Z' P Z
+    twice = h2[z, one]
+    squared = h2[z, z] - (np.outer(twice, h) + np.outer(h, twice)) / weight
+    squared += np.outer(h, h) * h2[one, one] / weight**2  # Z' P P Z
+    along = h1[z, last] - mean * h  # Z' P y
+    log_det = float(np.log(d).sum() + 2.0 * np.log(np.diag(factor[0])).sum())
+    left = float(h1[last, last] - mean * h1[one, last])
+    value = -0.5 * (log_det + np.log(weight) + left)
+
+    gradient, information = np.zeros(len(variance)), np.zeros((len(variance),) * 2)
+    for one_factor in np.unique(problem.level_factor):
+        at = problem.level_factor == one_factor
+        gradient[one_factor] = 0.5 * float((along[at] ** 2).sum() - np.trace(within[np.ix_(at, at)]))
+        for other in np.unique(problem.level_factor):
+            to = problem.level_factor == other
+            information[one_factor, other] = 0.5 * float((within[np.ix_(at, to)] ** 2).sum())
+    if (single := problem.single) is not None:
+        ones = float(h2[one, one])
+        trace = float((1.0 / d).sum() - (a * g2[z, z]).sum()) - ones / weight
+        loading = g2[z] @ k[:, one]  # Z' D⁻¹ Σ⁻¹ 1
+        cubed = float(k[:, one] @ g3 @ k[:, one] - loading @ a @ loading)  # 1' Σ⁻³ 1
+        middle = a @ g2[z, z]
+        square = float((1.0 / d**2).sum() - 2.0 * (a * g3[z, z]).sum() + (middle * middle.T).sum())
+        square += -2.0 * cubed / weight + (ones / weight) ** 2  # tr(P P)
+        y_squared = float(h2[last, last] - 2.0 * mean * h2[one, last] + mean**2 * ones)
+        gradient[single] = 0.5 * (y_squared - trace)
+        information[single, single] = 0.5 * square
+        for other in np.unique(problem.level_factor):
+            cross = 0.5 * float(np.diag(squared)[problem.level_factor == other].sum())
+            information[single, other] = information[other, single] = cross
     return _Criterion(value, gradient, information, mean, 1.0 / np.sqrt(weight))

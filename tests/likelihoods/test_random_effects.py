@@ -8,7 +8,12 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from maskedadv.likelihoods.random_effects import fit_random_effects, restricted_log_likelihood
+from maskedadv.likelihoods.random_effects import (
+    _criterion,
+    _prepare,
+    fit_random_effects,
+    restricted_log_likelihood,
+)
 
 # BCG vaccine trials (Colditz et al. 1994): tuberculosis and none, vaccinated and not.
 BCG = np.array(
@@ -93,3 +98,49 @@ def test_variances_are_recovered() -> None:
         y = y + 0.2 * rng.standard_normal(900)
         rows.append(fit_random_effects(y, 0.04 * np.eye(900), [model, locale]).variance)
     assert np.mean(rows, axis=0) == pytest.approx([0.25, 0.09], rel=0.2)
+
+
+def _dense(y: np.ndarray, v: np.ndarray, factors: list, variance: np.ndarray) -> tuple:
+    """Criterion, gradient, information and mean from matrices of all by all, as in the textbook."""
+    same = [(f[:, None] == f).astype(float) for f in factors]
+    total = v + sum(s * z for s, z in zip(variance, same, strict=True))
+    inverse = np.linalg.inv(total)
+    ones = inverse.sum(axis=1)
+    p = inverse - np.outer(ones, ones) / ones.sum()
+    value = -0.5 * (np.linalg.slogdet(total)[1] + np.log(ones.sum()) + y @ p @ y)
+    gradient = [0.5 * (y @ p @ z @ p @ y - np.trace(p @ z)) for z in same]
+    information = [[0.5 * np.trace(p @ z @ p @ w) for w in same] for z in same]
+    return value, gradient, information, ones @ y / ones.sum()
+
+
+@pytest.mark.parametrize("rank", [500, 30])
+@pytest.mark.parametrize("shared", [True, False])
+def test_criterion_on_its_axes_is_that_of_all_by_all(rank: int, shared: bool) -> None:
+    """Unbalanced factors, with and without one of single estimates; noise of full and of low rank; blocks."""
+    rng = np.random.default_rng(rank)
+    kept = rng.random(90) < 0.8
+    model, locale = (x.ravel()[kept] for x in np.indices((15, 6)))
+    n = len(model)
+    rows = rng.standard_normal((rank, n)) / np.sqrt(rank)
+    v = 0.05 * rows.T @ rows
+    if not shared:
+        v = v * (locale[:, None] == locale)
+    y = rng.standard_normal(n)
+    for factors in (
+        [model // 3, model, locale, np.arange(n)],
+        [np.arange(n)],
+        [model, np.arange(n)],
+        [model],
+    ):
+        alone = any(len(np.unique(f)) == n for f in factors)
+        noise = v if alone else v + 0.03 * np.eye(n)
+        problem = _prepare(y, noise, factors)
+        for variance in (rng.random(len(factors)), np.r_[np.zeros(len(factors) - 1), 0.2]):
+            found, (value, gradient, information, mean) = (
+                _criterion(problem, variance),
+                _dense(y, noise, factors, variance),
+            )
+            assert found.value == pytest.approx(value, rel=1e-9)
+            np.testing.assert_allclose(found.gradient, gradient, rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(found.information, information, rtol=1e-8)
+            assert found.mean == pytest.approx(mean, rel=1e-8)
