@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from maskedadv.likelihoods.relatives import Covariances
 
 
+_PARTS = 10_000
+"""Correlations are kept to four digits."""
+
+
 @dataclass(frozen=True)
 class Kinship:
     """Residual correlations of models, all locales and subsets together.
@@ -29,12 +33,22 @@ class Kinship:
     correlation: tuple[tuple[float | None, ...], ...]
     groups: tuple[tuple[str, ...], ...]
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; a model's correlations are one text of ten-thousandths, or a matrix fills a file."""
+        rows = [
+            " ".join("-" if v is None else str(round(v * _PARTS)) for v in row) for row in self.correlation
+        ]
+        return {"models": list(self.models), "correlation": rows, "groups": [list(g) for g in self.groups]}
+
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> Kinship:
-        """What `dataclasses.asdict` and JSON made of one."""
+        """What `as_json` and JSON made of one."""
         return Kinship(
             tuple(values["models"]),
-            tuple(tuple(row) for row in values["correlation"]),
+            tuple(
+                tuple(None if v == "-" else int(v) / _PARTS for v in row.split(" "))
+                for row in values["correlation"]
+            ),
             tuple(tuple(group) for group in values["groups"]),
         )
 
@@ -105,11 +119,9 @@ def find_kinship(likeness: Likeness, models: NDArray[np.object_], used: NDArray[
     if known.sum() < 2:
         return None
     order = [j for j in found.order if known[j]]
-    matrix = found.correlation[np.ix_(order, order)]
+    matrix = np.rint(found.correlation[np.ix_(order, order)] * _PARTS) / _PARTS
     return Kinship(
         models=tuple(str(names[j]) for j in order),
-        correlation=tuple(
-            tuple(round(v, 4) if np.isfinite(v) else None for v in row) for row in matrix.tolist()
-        ),
+        correlation=tuple(tuple(None if v != v else v for v in row) for row in matrix.tolist()),
         groups=tuple(tuple(str(names[j]) for j in group) for group in found.groups),
     )

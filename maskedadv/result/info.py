@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from maskedadv.design.accuracy_filter import Dropped
@@ -53,7 +53,8 @@ class Info:
 
     def as_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, texts and numbers."""
-        return asdict(self)
+        relatives = None if self.relatives is None else self.relatives.as_json()
+        return asdict(replace(self, relatives=None)) | {"relatives": relatives}
 
 
 def from_json(values: Mapping[str, Any]) -> Info:

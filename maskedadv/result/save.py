@@ -23,7 +23,7 @@ from maskedadv.result.uncertainty_files import load_uncertainty, save_uncertaint
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import VARIANTS
 
-FORMAT = 4
+FORMAT = 5
 UNCERTAINTY, POSTERIOR, OTHER = "uncertainty", "posterior", "missing-answers-otherwise"
 """Folders of a result: a file (or a folder of files) for each variant; a folder for each base with a file for
 each locale; the whole result with missing answers treated the other way."""

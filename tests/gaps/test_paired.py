@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import maskedadv
 from maskedadv import datasets
 from maskedadv.errors import BadSetting
+from maskedadv.gaps.kinship import Kinship
 from maskedadv.result.fit_result import Fit
 from tests.simulate import expit, table
 
@@ -176,3 +179,10 @@ def test_continuous_answers_have_a_mean_paired_difference() -> None:
     row = found.gaps(variant="paired", model="m0", gap="global_gap").iloc[0]
     assert row["estimate"] == pytest.approx((wide["zh"] - wide["en"]).mean())
     assert found.headline in ("plain", "paired")
+
+
+def test_correlations_come_back_to_the_digit() -> None:
+    """Those of a result's JSON, unknown ones included."""
+    rows = ((None, 0.1234, -0.5), (0.1234, None, None), (-0.5, None, 1.0))
+    kinship = Kinship(("a", "b", "c"), rows, (("a", "c"),))
+    assert Kinship.from_json(json.loads(json.dumps(kinship.as_json()))) == kinship
