@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli.import_output import is_folder, refuse_output, refuse_own_input, stream
 from maskedadv.cli.options import json_option
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, records, to_json, wrap
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 _OUTPUT = click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Response table: .parquet or .csv."
+    *("-o", "--output"),
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Response table: .parquet or .csv, or a folder, partitioned by language and model.",
 )
 _UNREAD = click.option(
     "--unread",
@@ -139,7 +142,8 @@ def helm(**options: Any) -> None:
     click.option(
         *("-o", "--output"),
         type=click.Path(path_type=Path),
-        help="Response table, .parquet or .csv; with --guess the mapping, .toml (else it is printed).",
+        help="Response table, .parquet, .csv or a folder (partitioned); with --guess the mapping, .toml "
+        "(else it is printed).",
     ),
     *(_MAP, _LABELS, _SUBSET, _UNREAD, _OVERWRITE, json_option),
 )
@@ -157,10 +161,16 @@ def table(guess: bool, **options: Any) -> None:
         return
     if options["output"] is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
-    from maskedadv.scoring.importers.table import read_table
+    from maskedadv.scoring.importers.table import Streamed, read_table
     from maskedadv.scoring.importers.table_mapping import read_table_mapping
 
-    _run(read_table, lambda path: {"mapping": read_table_mapping(path)}, options)
+    def read_map(path: Path) -> dict[str, Any]:
+        return {"mapping": read_table_mapping(path)}
+
+    if is_folder(options["output"]) and options["unread"] == "missing":
+        stream(Streamed, read_map, options)
+    else:
+        _run(read_table, read_map, options)
 
 
 def _rules(path: Path) -> dict[str, Any]:
@@ -189,33 +199,20 @@ def _guess(options: dict[str, Any]) -> None:
         click.echo(wrap(f"Note: {note}."), err=True)
 
 
-def _refuse_own_input(output: Path, inputs: Sequence[Path]) -> None:
-    """Refuse to replace what is read."""
-    from maskedadv.errors import OutputExists
-
-    if not os.path.exists(output):
-        return
-    for path in inputs:
-        inside = os.path.isdir(path) and output.resolve().is_relative_to(path.resolve())
-        if inside or (os.path.exists(path) and path.samefile(output)):
-            raise OutputExists(
-                f"{output} is one of the files that are read, and is not replaced; choose another name."
-            )
-
-
 def _run(
     read: Callable[..., Imported], read_map: Callable[[Path], dict[str, Any]], options: dict[str, Any]
 ) -> None:
     """Read, write, report. What is left in `options` goes to the reader."""
-    from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.files.atomic import write_table
+    from maskedadv.responses.partitions import write_partitioned
     from maskedadv.scoring.importers.imported import unread_as_wrong
     from maskedadv.scoring.importers.labels import read_labels
 
-    output, as_json = options.pop("output"), options.pop("as_json")
-    check_table_output(output, overwrite=options.pop("overwrite"))
+    output, as_json, overwrite = (options.pop(name) for name in ("output", "as_json", "overwrite"))
+    refuse_output(output, overwrite=overwrite)
     mapping, labels = options.pop("mapping"), options.pop("subset_from")
     unread = options.pop("unread")
-    _refuse_own_input(output, [p for p in (*options["paths"], mapping, labels) if p is not None])
+    refuse_own_input(output, [p for p in (*options["paths"], mapping, labels) if p is not None])
     if mapping is not None:
         options |= read_map(mapping)
     if labels is not None:
@@ -223,7 +220,10 @@ def _run(
     imported = read(options.pop("paths"), **options)
     if unread == "wrong":
         imported = unread_as_wrong(imported)
-    write_table(imported.answers, output)
+    if is_folder(output):
+        write_partitioned([imported.answers], output, overwrite=overwrite)
+    else:
+        write_table(imported.answers, output)
     if as_json:
         click.echo(to_json(_report(imported, output)))
     else:

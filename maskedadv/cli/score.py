@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -64,8 +65,21 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
 )
 @click.option("--slurm", metavar="PARTITION", help="Hand the models to Slurm, one job each, and wait.")
 @click.option("--again", is_flag=True, help="Ask anew where a server or memory failed.")
+@click.option(
+    "--partitioned",
+    is_flag=True,
+    help="Write the folder OUTPUT/responses, by language and model, in place of one file.",
+)
 @json_option
-def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, **options: Any) -> None:
+def run(
+    output: Path,
+    gpus: int,
+    slurm: str | None,
+    again: bool,
+    partitioned: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Ask the models, and write OUTPUT/responses.parquet.
 
     ITEMS are files in the project's schema (see maskedadv items convert); each is a set of its own name.
@@ -79,7 +93,6 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
         run_units,
     )
     from maskedadv.scoring.launch.plan import collect
-    from maskedadv.scoring.launch.store import write_table
     from maskedadv.scoring.launch.summary import summary, unobserved, warnings
     from maskedadv.scoring.launch.work import count_left
 
@@ -104,17 +117,30 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
     else:
         queue = largest_first(units) if len(slots) > 1 else units
         failed = run_units(queue, known, output, _progress, slots, again=again)
-    table = collect(output, units, known)
-    if table is not None:
-        try:
-            write_table(output / "responses.parquet", table)
-        except OSError as error:
-            raise UnitsFailed(
-                f"{output / 'responses.parquet'} cannot be written ({error.strerror or error}). The answers "
-                "are kept; the same command again writes the table."
-            ) from error
-        click.echo(to_json(summary(table)) if as_json else _print(table, output))
-        for sentence in warnings(table):
+    found: list[dict[str, Any]] = []
+    told: list[str] = []
+    blind: list[str] = []
+
+    def tables() -> Iterator[pa.Table]:
+        for some in ([unit] for unit in units) if partitioned else [units]:  # one model at a time, or all
+            table = collect(output, some, known)
+            if table is not None:
+                found.extend(summary(table))
+                told.extend(warnings(table))
+                blind.extend(unobserved(table))
+                yield table
+
+    written = output / ("responses" if partitioned else "responses.parquet")
+    try:
+        _write(tables(), written, partitioned=partitioned)
+    except OSError as error:
+        raise UnitsFailed(
+            f"{written} cannot be written ({error.strerror or error}). The answers are kept; the same "
+            "command again writes the table."
+        ) from error
+    if found:
+        click.echo(to_json(found) if as_json else _print(found, written))
+        for sentence in told:
             say(sentence)
     if failed:
         errors = read_errors(output)
@@ -126,11 +152,27 @@ def run(output: Path, gpus: int, slurm: str | None, again: bool, as_json: bool, 
             f"{output / '_errors'}. The same command again takes up what is missing"
             f"{f' (questions left: {rest})' if rest else ''}."
         )
-    if blind := [] if table is None else unobserved(table):
+    if blind:
         raise UnitsFailed(
             f"of {len(blind)} of {len(units)} models nothing was observed ({clean('; '.join(blind[:3]))}); "
             "the table says why of every item."
         )
+
+
+def _write(tables: Iterator[pa.Table], path: Path, *, partitioned: bool) -> None:
+    """The response table, where there are answers: a file, or a folder that is written piece by piece."""
+    from itertools import chain
+
+    from maskedadv.responses.partitions import write_partitioned
+    from maskedadv.scoring.launch.store import write_table
+
+    first = next(tables, None)
+    if first is None:
+        return
+    if partitioned:
+        write_partitioned(chain([first], tables), path, overwrite=True)
+    else:
+        write_table(path, first)
 
 
 def _last_line(error: str) -> str:
@@ -173,11 +215,9 @@ def _progress(line: str) -> None:
         click.echo(line, err=True)
 
 
-def _print(table: pa.Table, output: Path) -> str:
+def _print(found: Sequence[Mapping[str, Any]], written: Path) -> str:
     from maskedadv.scoring.launch.store import may_pass
-    from maskedadv.scoring.launch.summary import summary
 
-    found = summary(table)
     rows = [
         [
             *(r[key] for key in ("model", "language", "subset")),
@@ -197,4 +237,4 @@ def _print(table: pa.Table, output: Path) -> str:
         text += "\n".join(f"  {count:,} {reason}" for reason, count in reasons.most_common())
         if any(may_pass(reason) for reason in reasons):
             text += "\n--again asks anew where a server or memory failed."
-    return f"{text}\n\nWritten to {clean(str(output / 'responses.parquet'))}."
+    return f"{text}\n\nWritten to {clean(str(written))}."

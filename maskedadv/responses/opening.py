@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from maskedadv.files.sources import first_bytes
 from maskedadv.responses.read import read_responses
-from maskedadv.responses.stored import StoredResponses, count_rows, open_stored
+from maskedadv.responses.stored import StoredResponses, has_more_rows, open_stored
 from maskedadv.responses.table import Responses
 
 IN_MEMORY = 5_000_000
@@ -41,7 +41,7 @@ def open_responses(
         isinstance(source, str | Path)
         and str(source)
         and _is_parquet(Path(source))
-        and count_rows(Path(source)) > IN_MEMORY
+        and has_more_rows(Path(source), IN_MEMORY)
     ):
         return open_stored(Path(source), tell)
     return read_responses(source)

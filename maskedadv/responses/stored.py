@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -214,7 +215,12 @@ def table_files(path: Path) -> tuple[list[TableFile], tuple[str, ...]]:
     return [TableFile(f, {n: v for n, v in given.items() if n in IDS}) for f, given in named], notes
 
 
-def count_rows(path: Path) -> int:
-    """Rows of a Parquet file, or of all in a folder, as the files say."""
+def has_more_rows(path: Path, most: int) -> bool:
+    """Whether a Parquet file, or all in a folder together, say that they have more rows than `most`."""
     files, _ = table_files(path)
-    return sum(read_named(f.path, lambda: pq.read_metadata(f.path).num_rows) for f in files)  # noqa: B023
+    count = 0
+    for file in files:
+        count += read_named(file.path, partial(pq.read_metadata, file.path)).num_rows
+        if count > most:
+            return True
+    return False

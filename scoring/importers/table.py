@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -75,6 +75,45 @@ def read_table(
         parts = [_read(table, labels, subset, answers) for table in tables]
     notes = [f"no tables, left out: {listed(others)}"] if others else []
     return combine(parts, notes, tables=True)
+
+
+@dataclass
+class Streamed:
+    """Plain tables piece by piece, as `read_table` would read them; what was left out, once they are read.
+
+    Attributes
+    ----------
+    unlabelled : rows whose item is neither CA nor CS
+    notes : what the user should know
+    """
+
+    paths: Sequence[Path]
+    mapping: TableMapping | None = None
+    labels: Mapping[str, str] | None = None
+    subset: str | None = None
+    model: str | None = None
+    language: str | None = None
+    unlabelled: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        """Answers: the columns of a response table."""
+        mapping = self.mapping or TableMapping()
+        given = {n: v for n, v in (("model", self.model), ("language", self.language)) if v is not None}
+        with temporary_folder() as scratch:
+            files, others = find_tables(self.paths, scratch)
+            self.notes += [f"no tables, left out: {listed(others)}"] if others else []
+            tables = [_Table(file, mapping, given) for file in files]
+            answers = None
+            if mapping.answers:
+                pieces = ((piece, table.file.shown) for table in tables for piece in table.pieces())
+                answers = survey_answers(pieces, mapping)
+            for table in tables:
+                for piece in table.pieces():
+                    rows = _answers(piece, table, self.labels, self.subset, answers)
+                    labelled = rows["subset"] != ""
+                    self.unlabelled += int((~labelled).sum())
+                    yield rows[labelled].reset_index(drop=True)
 
 
 @dataclass(frozen=True)

@@ -148,3 +148,41 @@ def test_files_of_labels_that_are_wrong(run, tmp_path, content, message):
     code, _, err = run("import", "lm-eval", logs, "--subset-from", labels, "-o", tmp_path / "o.csv")
     assert code == 2
     assert message in " ".join(err.split())
+
+
+def test_a_large_table_goes_into_a_folder_piece_by_piece(run, tmp_path):
+    rows = [
+        f"{model},{subset},{language},{subset}{i},{(i + len(model)) % 2}"
+        for model in ("org/a", "b=c")
+        for subset in ("CA", "CS")
+        for language in ("en", "eu")
+        for i in range(30)
+    ]
+    header = "model,subset,language,item,correct"
+    source = tmp_path / "big.csv"
+    source.write_text("\n".join([header, *rows, rows[7]]) + "\n", encoding="utf-8")
+    code, out, err = run("import", "table", source, "-o", tmp_path / "parts", "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert (report["answers"], report["files"], report["repeated"]) == (240, 4, 1)
+    plain = tmp_path / "plain.csv"
+    plain.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    assert read_responses(tmp_path / "parts").fingerprint == read_responses(plain).fingerprint
+    code, out, _ = run("import", "table", tmp_path / "parts", "-o", tmp_path / "again", "--overwrite")
+    assert code == 0
+    assert "240 answers of 2 models in 2 languages" in out
+    assert read_responses(tmp_path / "again").fingerprint == read_responses(plain).fingerprint
+    for target in (tmp_path / "parts", tmp_path / "parts" / "inside"):
+        code, _, err = run("import", "table", tmp_path / "parts", "-o", target, "--overwrite")
+        assert code == 2
+        assert "is one of the files that are read" in " ".join(err.split())
+    code, _, err = run("import", "table", source, "-o", tmp_path / "parts")
+    assert code == 2
+    assert "--overwrite" in err
+
+
+def test_logs_go_into_a_folder_too(run, tmp_path):
+    code, out, _ = run("import", "lm-eval", LOGS / "lm_eval_0.4.13", "-o", tmp_path / "parts")
+    assert code == 0
+    assert "8 answers of 1 model from 2 logs" in out
+    assert len(read_responses(tmp_path / "parts")) == 8
