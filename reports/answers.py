@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from maskedadv import summaries
 from maskedadv.gaps.joint import ALL_LOCALES
+from maskedadv.reports.tables import Cell, Table
 from maskedadv.reports.words import side, verdict
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
@@ -39,6 +41,7 @@ class Line:
     numbers: str
     chance: str
     side: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Answer:
     verdict: str
     lines: tuple[Line, ...]
     note: str
+    locale: str = ""
 
 
 def not_surviving(fit: Fit) -> dict[str, list[str]]:
@@ -87,19 +91,45 @@ def by_locale(
     fit: Fit, joint: Joint, facts: pd.DataFrame, pivot: str, fragile: Mapping[str, list[str]]
 ) -> list[Answer]:
     """An answer for every locale, in the order of the result."""
-    means, shares = summaries.locale_means(joint), summaries.sign_shares(fit, fit.headline)
+    means = {str(k): _rows(own) for k, own in summaries.locale_means(joint).groupby("locale", sort=False)}
+    found = summaries.sign_shares(fit, fit.headline)
+    shares = {str(k): _rows(own) for k, own in found.groupby("locale", sort=False)}
     out = []
     for k, locale in enumerate(joint.locales):
-        rows = _rows(means[means["locale"] == locale])
-        own = _rows(shares[shares["locale"] == locale])["knowledge_gap"]
+        rows = means[locale]
+        own = shares[locale]["knowledge_gap"]
         n = max(int(row["n_models"]) for row in rows.values())
         note = (
             f"{plural(n, 'model')}; knowledge gap positive in {own['positive']} of "
             f"{own['known']}, clearly in {own['clearly_positive']}, clearly negative in "
             f"{own['clearly_negative']}.{_unlike(joint.known[k])}"
         )
-        out.append(_answer(locale_name(locale, facts), rows, pivot, note, _but(fragile, locale)))
+        one = _answer(locale_name(locale, facts), rows, pivot, note, _but(fragile, locale))
+        out.append(replace(one, locale=locale))
     return out
+
+
+def tables(every: Sequence[Answer]) -> list[tuple[str, Table]]:
+    """Answers of many locales: how many have which verdict, and the verdict of each."""
+    counts = Counter(a.verdict for a in every)
+    counted = tuple((Cell(text), Cell(f"{n:,}", float(n))) for text, n in counts.most_common())
+    gaps = [line.name for line in every[0].lines]
+    rows = tuple(
+        (
+            Cell(a.locale),
+            Cell(a.title),
+            *(Cell(line.numbers, line.value) for line in a.lines),
+            Cell(a.verdict),
+        )
+        for a in every
+    )
+    return [
+        ("how many locales have which verdict", Table(("verdict", "locales"), (False, True), counted)),
+        (
+            "the verdict of every locale",
+            Table(("locale", "name", *gaps, "verdict"), (False, False, *(True for _ in gaps), False), rows),
+        ),
+    ]
 
 
 def _unlike(known: NDArray[np.bool_]) -> str:
@@ -149,6 +179,7 @@ def _answer(title: str, rows: Mapping[str, Mapping[str, Any]], pivot: str, note:
             interval_text(rows[gap]),
             chance(rows[gap]["p_positive"]),
             {1: "above", -1: "below", 0: ""}[side(rows[gap])],
+            float(rows[gap]["estimate"]),
         )
         for gap in ("local_gap", *(g for g in GAPS if g != "local_gap"))
     )

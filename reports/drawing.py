@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotnine as p9
 
 from maskedadv.errors import BadSetting, OutputExists
 from maskedadv.files.atomic import check_file_output, write_whole
 from maskedadv.reports import theme
+from maskedadv.reports.exhibit import Marks
 
 FORMATS = ("svg", "png", "pdf")
 DPI = 200
+_BITMAPS = 150
+"""Dots an inch of layers with many marks inside an SVG."""
 
 _COLOURS = {
     theme.INK: "var(--ink)",
@@ -88,13 +92,59 @@ def save_figure(figure: p9.ggplot, path: Path, kind: str = "") -> None:
 
 def draw_svg(figure: p9.ggplot) -> str:
     """A figure as an SVG document, the same for the same figure."""
+    return draw_marked(figure, ())[0]
+
+
+def draw_marked(figure: p9.ggplot, marks: Sequence[Marks]) -> tuple[str, str]:
+    """`draw_svg`, and SVG groups with the places of marks, in its coordinates: see marks.js."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
     buffer = BytesIO()
     with _quiet():
-        figure.save(buffer, format="svg", limitsize=False, verbose=False, metadata={"Date": None})
-    return buffer.getvalue().decode("utf-8")
+        view = figure.save_helper(
+            buffer, format="svg", limitsize=False, verbose=False, metadata={"Date": None}
+        )
+        with mpl.rc_context(figure.theme.rcParams):
+            view.figure.savefig(**{**view.kwargs, "dpi": _BITMAPS})
+        places = "".join(_places(view.figure, own) for own in marks)
+        plt.close(view.figure)
+    return buffer.getvalue().decode("utf-8"), places
 
 
-def inline_svg(figure: p9.ggplot | str, name: str, alt: str) -> str:
+_DISC = 4.5  # points
+
+
+def _places(drawn: Any, marks: Marks) -> str:
+    """A group for each panel, of rectangles or discs; points, from the upper left corner."""
+    size = 72 * np.asarray(drawn.get_size_inches())
+    groups = []
+    for panel in range(int(marks.panel.max(initial=-1)) + 1):
+        own = marks.panel == panel
+        axes = drawn.axes[panel]
+        ends = []
+        for side in (-0.5, 0.5):
+            at = np.column_stack([marks.x[own] + side * marks.width, marks.y[own] + side * marks.height])
+            seen = drawn.transFigure.inverted().transform(axes.transData.transform(at)) * size
+            ends.append(np.column_stack([seen[:, 0], size[1] - seen[:, 1]]))
+        (left, bottom), (right, top) = ends[0].T, ends[1].T
+        rows = marks.row[own]
+        if marks.width:
+            shapes = [
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" data-row="{k}"/>'
+                for x, y, w, h, k in zip(left, top, right - left, bottom - top, rows, strict=True)
+            ]
+        else:
+            shapes = [
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_DISC}" data-row="{k}"/>'
+                for x, y, k in zip(left, top, rows, strict=True)
+            ]
+        about = f' data-gap="{_attribute(marks.gaps[panel])}"' if marks.gaps else ""
+        groups.append(f'<g class="marks" data-table="{_attribute(marks.table)}"{about}>{"".join(shapes)}</g>')
+    return "".join(groups)
+
+
+def inline_svg(figure: p9.ggplot | str, name: str, alt: str, marks: str = "") -> str:
     """A figure as an SVG element for a page.
 
     Text stays text (the reader's browser has the fonts), colours of the theme become CSS variables, ids are
@@ -108,6 +158,8 @@ def inline_svg(figure: p9.ggplot | str, name: str, alt: str) -> str:
         Letters and digits only; unique on the page.
     alt
         What the figure shows, for those who cannot see it.
+    marks
+        Groups that `draw_marked` gave with it.
     """
     text = figure if isinstance(figure, str) else draw_svg(figure)
     text = text[text.index("<svg") :]
@@ -119,11 +171,13 @@ def inline_svg(figure: p9.ggplot | str, name: str, alt: str) -> str:
     assert size is not None
     width, height = (float(v) * 96 / 72 for v in size.groups())
     wide = " wide" if width > 1060 else ""
+    keys = ' tabindex="0"' if marks else ""
     opening = (
-        f'<svg class="figure{wide}" role="img" aria-label="{_attribute(alt)}" '
+        f'<svg class="figure{wide}" role="img" aria-label="{_attribute(alt)}"{keys} '
         f'viewBox="{size.group(0)[9:-1]}" style="width:{width:.0f}px;aspect-ratio:{width:.0f}/{height:.0f}">'
     )
-    return opening + text[text.index(">") + 1 :]
+    body = text[text.index(">") + 1 :]
+    return opening + body.replace("</svg>", f"{marks}</svg>") if marks else opening + body
 
 
 def _rewrite(tag: str, name: str) -> str:

@@ -6,11 +6,45 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from maskedadv.errors import MissingFacts, NothingToDraw
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Places of a figure, each a row of a table on the page, which tells of it under the pointer or by keys.
+
+    Attributes
+    ----------
+    table
+        Name of the table.
+    row
+        Rows of the table as it is displayed, counted from 0; shape (M,).
+    panel
+        Index of the panel of each place; shape (M,).
+    x, y
+        Centres in the panel's data; the values of a discrete axis count from 1. Shape (M,).
+    width, height
+        In the panel's data; 0 for a disc about a point.
+    gaps
+        Which column each panel is about, by heading; empty for all.
+    """
+
+    table: str
+    row: NDArray[np.intp]
+    panel: NDArray[np.intp]
+    x: Array
+    y: Array
+    width: float = 0.0
+    height: float = 0.0
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +63,8 @@ class Exhibit:
         Tidy tables by name (stem of their files).
     folded
         Whether the page shows it only when asked.
+    marks
+        What its places tell, from below to above.
     """
 
     name: str
@@ -38,6 +74,7 @@ class Exhibit:
     figure: Any = None
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     folded: bool = False
+    marks: tuple[Marks, ...] = ()
 
 
 @dataclass(frozen=True)

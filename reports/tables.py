@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from maskedadv.vocabulary import gap_titles
 from maskedadv.words.numbers import DIGITS, MINUS, PAGE, interval_text, p_value, percent, signed
@@ -59,13 +60,33 @@ def display(frame: pd.DataFrame, digits: int = DIGITS) -> Table:
     return Table(tuple(_title(c) for c in columns), numeric, rows)
 
 
+def count_rows(frame: pd.DataFrame) -> int:
+    """How many rows `display` makes of a table."""
+    if {"gap", "estimate", "lower", "upper"} <= set(frame.columns) and not _sides(frame):
+        return int(merged_rows(frame).max(initial=-1)) + 1
+    return len(frame)
+
+
+def merged_rows(frame: pd.DataFrame) -> NDArray[np.intp]:
+    """Which row of `display` every row of a tidy table of gaps became."""
+    at = list(frame.columns).index("gap")
+    ids = [c for c in frame.columns[:at] if not str(c).startswith("n_")]
+    if not ids:
+        return np.zeros(len(frame), np.intp)
+    numbers = frame.groupby(ids, sort=False, observed=True, dropna=False).ngroup()
+    return np.asarray(numbers, dtype=np.intp)
+
+
 def _by_gap(frame: pd.DataFrame) -> Table:
     at = frame.columns.get_loc("gap")
     assert isinstance(at, int)
     keys = [str(c) for c in frame.columns[:at]]
     ids = [c for c in keys if not c.startswith("n_")]
     gaps = [g for g in GAP_NAMES if g in set(frame["gap"])]
-    numeric = [pd.api.types.is_numeric_dtype(frame[c]) for c in keys] + [True] * len(gaps)
+    counts = [
+        str(c) for c in frame.columns[at:] if str(c).startswith("n_items")
+    ]  # of both subsets, in any row
+    numeric = [pd.api.types.is_numeric_dtype(frame[c]) for c in keys] + [True] * (len(gaps) + len(counts))
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in frame.to_dict(orient="records"):
         key = tuple(_hashable(record[c]) for c in ids)
@@ -77,9 +98,10 @@ def _by_gap(frame: pd.DataFrame) -> Table:
             (
                 *(_key_cell(c, [r[c] for r in records], n) for c, n in zip(keys, numeric, strict=False)),
                 *(cells.get(g, Cell(PAGE.missing, math.nan)) for g in gaps),
+                *(_key_cell(c, [r[c] for r in records], True) for c in counts),
             )
         )
-    titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps))
+    titles = (*(_title(c) for c in keys), *(GAP_NAMES[g] for g in gaps), *(_title(c) for c in counts))
     return Table(titles, tuple(numeric), tuple(body))
 
 

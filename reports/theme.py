@@ -28,7 +28,7 @@ DIVERGING = ("#b35806", "#e08214", "#fdb863", "#f7f7f7", "#92c5de", "#4393c3", "
 CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#6b6b6b")
 """After Okabe and Ito; the last one is for "other"."""
 
-MANY = 1500
+MANY = 600
 """Marks in a layer; beyond it the layer is a bitmap, so that a page stays small."""
 
 
@@ -83,6 +83,11 @@ def label(text: Any, width: int = 30) -> str:
 def labels(values: Iterable[Any]) -> list[str]:
     """`label` of each value, those that differ staying different: what a discrete scale wants."""
     return distinct_labels(values)
+
+
+def named_or_not(close: bool) -> dict[str, Any]:
+    """Arguments of a discrete scale whose values stand too close for names, or have them."""
+    return {"breaks": []} if close else {"labels": labels}
 
 
 def distinct_labels(values: Iterable[Any], width: int = 30) -> list[str]:

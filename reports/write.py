@@ -15,13 +15,13 @@ from maskedadv.diagnostics import LocaleVerdict, diagnose
 from maskedadv.errors import BadSetting
 from maskedadv.files.digests import fingerprint_of
 from maskedadv.files.folders import check_folder, whole_folder
-from maskedadv.reports import answers, figures, methods
-from maskedadv.reports.drawing import FORMATS, draw_svg, inline_svg, save_figure
+from maskedadv.reports import answers, figures, limits, methods
+from maskedadv.reports.drawing import FORMATS, draw_marked, draw_svg, inline_svg, save_figure
 from maskedadv.reports.exhibit import Exhibit, Omitted, Source, build, by_reason
 from maskedadv.reports.fonts import fonts_for
 from maskedadv.reports.page import render
 from maskedadv.reports.posterior import posterior_tables
-from maskedadv.reports.tables import display, write_csv, write_latex
+from maskedadv.reports.tables import count_rows, display, write_csv, write_latex
 from maskedadv.result.fit_result import Fit
 from maskedadv.summaries import Joint, locale_facts, model_facts
 from maskedadv.warnings import SAMPLING
@@ -180,20 +180,22 @@ def _write_tables(exhibits: Sequence[Exhibit], folder: Path, level: str) -> None
 
 def _write_figures(
     exhibits: Sequence[Exhibit], folder: Path, formats: Sequence[str], progress: Callable[[str], None]
-) -> dict[str, str]:
-    """Draw every figure once for the page, and to the files asked for; the SVG by name of the exhibit."""
+) -> dict[str, tuple[str, str]]:
+    """Draw every figure once for the page, and to the files asked for; SVG and marks by exhibit."""
     if formats:
         folder.mkdir()
     drawn = {}
+    here = _on_page(exhibits)
     for exhibit in exhibits:
         if exhibit.figure is None:
             continue
         progress(f"figure {exhibit.name}")
-        drawn[exhibit.name] = draw_svg(exhibit.figure)
+        marks = [m for m in exhibit.marks if m.table in here]
+        drawn[exhibit.name] = draw_marked(exhibit.figure, marks) if marks else (draw_svg(exhibit.figure), "")
         for kind in formats:
             path = folder / f"{exhibit.name}.{kind}"
             if kind == "svg":
-                path.write_text(drawn[exhibit.name], "utf-8")
+                path.write_text(drawn[exhibit.name][0], "utf-8")
             else:
                 save_figure(exhibit.figure, path)
     return drawn
@@ -202,7 +204,7 @@ def _write_figures(
 def _content(
     source: Source,
     exhibits: Sequence[Exhibit],
-    drawn: Mapping[str, str],
+    drawn: Mapping[str, tuple[str, str]],
     omitted: Sequence[Omitted],
     warnings: Sequence[str],
     title: str,
@@ -211,16 +213,21 @@ def _content(
 ) -> dict[str, Any]:
     """What a page says, whatever its form: names that a template fills in."""
     fit = source.fit
-    shown = []
+    shown, here = [], _on_page(exhibits)
     for k, e in enumerate(exhibits):
+        svg, marks = drawn.get(e.name, ("", ""))
+        tables = [(name, display(t)) for name, t in e.tables.items() if name in here]
+        long = [(name, count_rows(t)) for name, t in e.tables.items() if name not in here]
         shown.append(
             {
                 "name": e.name,
                 "title": e.title,
                 "caption": f"{answers.PLAIN} {e.caption}" if _of_plain_gaps(fit, e) else e.caption,
                 "folded": e.folded,
-                "svg": inline_svg(drawn[e.name], f"f{k}", f"{e.title}. {e.alt}") if e.name in drawn else "",
-                "tables": [(name, display(frame)) for name, frame in e.tables.items()],
+                "svg": inline_svg(svg, f"f{k}", f"{e.title}. {e.alt}", marks) if svg else "",
+                "marked": bool(marks),
+                "tables": tables,
+                "long": [limits.only_as_file(name, n) for name, n in long],
             }
         )
     fragile = answers.not_surviving(fit)
@@ -238,7 +245,9 @@ def _content(
         "lead": lead,
         "shares": answers.share_sentence(fit),
         "doubt": methods.doubt(fit, found),
-        "answers": one_by_one if len(one_by_one) > 1 else [],
+        "answers": one_by_one if 1 < len(one_by_one) <= limits.CARDS else [],
+        "verdict_tables": answers.tables(one_by_one) if len(one_by_one) > limits.CARDS else [],
+        "choices": _choices(fit),
         "exhibits": shown,
         "omitted": by_reason(omitted),
         "convergence": methods.convergence(fit),
@@ -249,6 +258,19 @@ def _content(
         "methods": methods.methods(fit),
         "bibtex": methods.bibtex(fit),
     }
+
+
+def _on_page(exhibits: Sequence[Exhibit]) -> set[str]:
+    """Names of the tables that are not too long for the page."""
+    marked = {m.table for e in exhibits for m in e.marks}
+    every = [(name, count_rows(table)) for e in exhibits for name, table in e.tables.items()]
+    return {name for name, rows in every if limits.on_page(rows, marked=name in marked)}
+
+
+def _choices(fit: Fit) -> list[tuple[str, list[str]]]:
+    """What the tables and figures of the page can be filtered by."""
+    every = [(name, [str(v) for v in fit.cube[name].values]) for name in ("locale", "model", "variant")]
+    return [(name, values) for name, values in every if len(values) > 1]
 
 
 def _of_plain_gaps(fit: Fit, exhibit: Exhibit) -> bool:

@@ -33,7 +33,7 @@ os.dup2(ours[0], 3), os.dup2(ours[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 
-_KEYS = {"Escape": 27, "Tab": 9, "Enter": 13}
+_KEYS = {"Escape": 27, "Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37}
 
 
 class Browser:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import plotnine as p9
 
 from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
-from maskedadv.reports.exhibit import Exhibit, Source
+from maskedadv.reports import limits
+from maskedadv.reports.exhibit import Exhibit, Marks, Source
 from maskedadv.reports.figures.common import CLEAR, CLEAR_COLOURS, clearness, known, rows_in_words
 from maskedadv.reports.figures.placing import Box, beside_points
+from maskedadv.reports.tables import merged_rows
 from maskedadv.reports.theme import (
     INK,
     MANY,
@@ -24,7 +27,6 @@ from maskedadv.reports.theme import (
     theme_maskedadv,
 )
 
-_MOST_LABELS = 45
 _INCHES = 6.0
 
 
@@ -84,16 +86,20 @@ def masked_advantage(
             size=0.8,
             raster=len(grey) > MANY,
         )
+    few = len(wide) <= limits.LABELS
+    line = {"size": 0.7} if few else {"size": 0.3, "alpha": 0.35, "raster": 2 * len(wide) >= MANY}
     figure += [
         p9.geom_segment(
-            p9.aes(x="global_lower", xend="global_upper", yend="local_estimate", color="_clear"), size=0.7
+            p9.aes(x="global_lower", xend="global_upper", yend="local_estimate", color="_clear"),
+            **line,
         ),
         p9.geom_segment(
-            p9.aes(y="local_lower", yend="local_upper", xend="global_estimate", color="_clear"), size=0.7
+            p9.aes(y="local_lower", yend="local_upper", xend="global_estimate", color="_clear"),
+            **line,
         ),
-        p9.geom_point(p9.aes(fill="_clear"), color=PAPER, size=2.6, stroke=0.4),
+        p9.geom_point(p9.aes(fill="_clear"), color=PAPER, size=2.6 if few else 1.8, stroke=0.4),
     ]
-    if len(wide) <= _MOST_LABELS:
+    if few:
         texts = distinct_labels(wide[by], 22)
         x, y = wide["global_estimate"].to_numpy(float), wide["local_estimate"].to_numpy(float)
         at_x, at_y = beside_points(x, y, texts, _INCHES, high - low, _crosses(wide))
@@ -174,7 +180,28 @@ def make_advantage(s: Source, title: str) -> list[Exhibit]:
     else:
         frame, by, cells = gaps, "model", None
     figure = masked_advantage(frame, by, cells=cells, pivot=s.pivot, families=s.families)
-    return [Exhibit("masked-advantage", title, _caption(by, s.pivot), rows_in_words(frame, by), figure)]
+    marks: tuple[Marks, ...] = (point_marks(gaps, "gaps"),)
+    if by == "locale":
+        marks += (point_marks(frame, "locale-means"),)
+    caption = _caption(by, s.pivot)
+    if frame[by].nunique() > limits.LABELS:
+        caption += (
+            f" {frame[by].nunique():,} {by}s are too many to label; the table {marks[-1].table} names all."
+        )
+    words = rows_in_words(frame, by)
+    return [Exhibit("masked-advantage", title, caption, words, figure, marks=marks)]
+
+
+def point_marks(frame: pd.DataFrame, table: str) -> Marks:
+    """The points of a tidy table of gaps that `masked_advantage` draws, as rows of this table."""
+    rows = merged_rows(frame)
+    at = np.full((rows.max() + 1, 2), np.nan)
+    for k, gap in enumerate(("global_gap", "local_gap")):
+        own = frame["gap"].eq(gap).to_numpy()
+        at[rows[own], k] = frame.loc[own, "estimate"]
+    drawn = np.flatnonzero(np.isfinite(at).all(axis=1))
+    x, y = at[drawn].T
+    return Marks(table, drawn, np.zeros(len(drawn), np.intp), x, y)
 
 
 def _caption(by: str, pivot: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.errors import NothingToDraw
+from maskedadv.reports import limits
 from maskedadv.reports.theme import NEGATIVE, POSITIVE, ZERO
 from maskedadv.vocabulary import GAP_TABLE, GAPS, KNOWLEDGE
 from maskedadv.words.numbers import signed
@@ -41,6 +42,27 @@ def by_mean(frame: pd.DataFrame, key: str, gap: str = KNOWLEDGE) -> list[str]:
     ids = list(dict.fromkeys(frame[key]))
     means = frame[frame["gap"] == gap].groupby(key, observed=True)["estimate"].mean()
     return sorted(ids, key=lambda v: (means.get(v, np.nan) if pd.notna(means.get(v, np.nan)) else -np.inf, v))
+
+
+def ends(frame: pd.DataFrame, key: str) -> list[str]:
+    """Ids with the lowest and highest mean knowledge gap, `limits.ENDS` of each; all where they are few."""
+    known = frame[frame["gap"].eq(KNOWLEDGE) & frame["estimate"].notna()]
+    ordered = by_mean(known, key)
+    return ordered if len(ordered) <= 2 * limits.ENDS else ordered[: limits.ENDS] + ordered[-limits.ENDS :]
+
+
+def many(frame: pd.DataFrame, key: str) -> bool:
+    """Whether a column has too many values to give each a row with its name."""
+    return frame[key].nunique() > limits.ROWS_NAMED
+
+
+def of_the_ends(what: str, n: int, table: str) -> str:
+    """Why these rows, of how many, and where the others are."""
+    return (
+        f"Shown are the {limits.ENDS} {what} with the lowest and the {limits.ENDS} with the highest "
+        f"knowledge gap of {n:,}; the table {table} has all. Those at the ends stand there partly by "
+        "chance, which their intervals do not allow for."
+    )
 
 
 def gap_panels(frame: pd.DataFrame, gaps: Iterable[str] = GAPS) -> Any:

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotnine as p9
 
 from maskedadv import summaries
 from maskedadv.errors import NothingToDraw
+from maskedadv.reports import limits
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import (
     CLEAR,
     CLEAR_COLOURS,
     by_mean,
     clearness,
+    ends,
     gap_panels,
     known,
+    many,
+    of_the_ends,
     rows_in_words,
 )
-from maskedadv.reports.theme import CATEGORIES, INK, PAPER, axis_number, label_inches, labels, theme_maskedadv
+from maskedadv.reports.theme import (
+    CATEGORIES,
+    INK,
+    MANY,
+    PAPER,
+    axis_number,
+    label_inches,
+    named_or_not,
+    theme_maskedadv,
+)
 from maskedadv.result.fit_result import Fit
 from maskedadv.vocabulary import GAPS, VARIANTS
 from maskedadv.words.numbers import level_text
-
-_MOST = 400  # cells; beyond it the forest of every locale is left to the table
 
 
 def forest(
@@ -36,6 +47,8 @@ def forest(
     families: Sequence[str] = ("DejaVu Sans",),
 ) -> p9.ggplot:
     """Estimates and intervals of the gaps, one row for each value of a column.
+
+    More than `limits.ROWS_NAMED` rows of one variant stand close together, without names: a caterpillar plot.
 
     Parameters
     ----------
@@ -70,21 +83,27 @@ def forest(
         data["_colour"] = clearness(data)
         colours = CLEAR_COLOURS
     place = p9.position_dodge(width=0.7) if several else p9.position_identity()
+    close = len(rows) > limits.ROWS_NAMED and not several
     each = 0.19 * max(1, len(variants) * 0.7)
-    margin = label_inches(rows)
+    high = min(each * limits.ROWS_NAMED, 8.0) if close else each * len(rows)
+    margin = 0.2 if close else label_inches(rows)
+    line, point = (0.4, 0.9) if close else (0.9, 2.1)
+    raster = len(data) > MANY
+    # Without a group of its own plotnine draws each row by itself, which takes seconds for hundreds.
+    ends_of = {"ymin": "lower", "ymax": "upper"} | ({} if several else {"group": 1})
     width = min(max(7.0, margin + 2.0 * len(present)), 12.0)
     return (
         p9.ggplot(data, p9.aes("_row", "estimate", color="_colour"))
         + p9.geom_hline(yintercept=0, color=INK, size=0.4)
-        + p9.geom_linerange(p9.aes(ymin="lower", ymax="upper"), position=place, size=0.9, na_rm=True)
-        + p9.geom_point(position=place, size=2.1, fill=PAPER)
+        + p9.geom_linerange(p9.aes(**ends_of), position=place, size=line, na_rm=True, raster=raster)
+        + p9.geom_point(position=place, size=point, fill=PAPER, raster=raster)
         + p9.facet_wrap("_panel", nrow=1)
-        + p9.scale_x_discrete(labels=labels, limits=rows)
+        + p9.scale_x_discrete(limits=rows, **named_or_not(close))
         + p9.scale_y_continuous(labels=axis_number)
         + p9.scale_color_manual(values=colours, name="variant", limits=variants if several else list(CLEAR))
         + p9.coord_flip()
         + p9.labs(x="", y=axis)
-        + theme_maskedadv(width, 1.25 + each * len(rows), families)
+        + theme_maskedadv(width, 1.25 + high, families)
         + p9.theme(panel_grid_major_y=p9.element_blank(), panel_spacing_x=0.03)
         + (p9.theme() if several else p9.theme(legend_title=p9.element_blank()))
     )
@@ -96,17 +115,7 @@ def make_locale_means(s: Source, title: str) -> list[Exhibit]:
     tables = {"locale-means": means}
     if len(s.joint.locales) > 1:
         tables["overall-means"] = summaries.overall_means(s.joint)
-    figure = forest(means, "locale", axis="mean gap over models (logit)", families=s.families)
-    return [
-        Exhibit(
-            "locale-means",
-            title,
-            _caption(s.fit, "locale"),
-            rows_in_words(means, "locale"),
-            figure,
-            tables,
-        )
-    ]
+    return _forests(s, means, "locale", "mean gap over models (logit)", "locale-means", title, tables)
 
 
 def make_model_means(s: Source, title: str) -> list[Exhibit]:
@@ -114,17 +123,43 @@ def make_model_means(s: Source, title: str) -> list[Exhibit]:
     if len(s.joint.locales) == 1:
         return []
     means = summaries.model_means(s.joint)
-    figure = forest(means, "model", axis="mean gap over locales (logit)", families=s.families)
-    text = _caption(s.fit, "model")
+    tables = {"model-means": means}
+    return _forests(s, means, "model", "mean gap over locales (logit)", "model-means", title, tables)
+
+
+def _forests(
+    s: Source,
+    means: pd.DataFrame,
+    row: str,
+    axis: str,
+    name: str,
+    title: str,
+    tables: Mapping[str, pd.DataFrame],
+) -> list[Exhibit]:
+    """All rows in one forest; where they are too many for names, a second one of its ends."""
+    words = rows_in_words(means, row)
+    figure = forest(means, row, axis=axis, families=s.families)
+    if not many(means, row):
+        return [Exhibit(name, title, _caption(s.fit, row), words, figure, tables)]
+    n = int(means[row].nunique())
+    caption = f"{_caption(s.fit, row)} {n:,} rows are too many to name; the table {name} names all."
+    named = means[means[row].isin(ends(means, row))]
     return [
-        Exhibit("model-means", title, text, rows_in_words(means, "model"), figure, {"model-means": means})
+        Exhibit(name, title, caption, words, figure, tables),
+        Exhibit(
+            f"{name}-ends",
+            f"{title}: lowest and highest",
+            of_the_ends(f"{row}s", n, name),
+            rows_in_words(named, row),
+            forest(named, row, axis=axis, families=s.families),
+        ),
     ]
 
 
 def make_models(s: Source, title: str) -> list[Exhibit]:
     """Every model of every locale, a figure a locale."""
     gaps = s.fit.gaps()
-    if len(gaps) > len(GAPS) * _MOST:
+    if len(gaps) > len(GAPS) * limits.CELLS:
         raise NothingToDraw(
             f"{len(gaps) // len(GAPS)} cells are too many to draw one by one; the table gaps has all."
         )

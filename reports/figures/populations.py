@@ -8,7 +8,7 @@ from maskedadv.errors import NothingToDraw
 from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.gaps.population import FEWEST, NEW_LOCALE
 from maskedadv.reports.exhibit import Exhibit, Source
-from maskedadv.reports.figures.common import rows_in_words
+from maskedadv.reports.figures.common import ends, many, of_the_ends, rows_in_words
 from maskedadv.reports.figures.forests import forest
 from maskedadv.words.numbers import level_text, plural
 
@@ -33,8 +33,16 @@ def make_populations(s: Source, title: str) -> list[Exhibit]:
     table = table[first + [c for c in table if c not in (*first, "model", "note")]]
     order = [k for k in dict.fromkeys(table["locale"]) if k not in (ALL_LOCALES, NEW_LOCALE)]
     order = [k for k in (NEW_LOCALE, ALL_LOCALES) if k in set(table["locale"])] + order[::-1]
+    own = table[table["variant"] == s.fit.headline]
+    alt, shown, left = rows_in_words(own, "locale"), table, ""
+    if many(table, "locale"):
+        together = [k for k in (NEW_LOCALE, ALL_LOCALES) if k in order]
+        single = own[~own["locale"].isin(together)]
+        order = together + ends(single, "locale")
+        shown = table[table["locale"].isin(order)]
+        left = f" {of_the_ends('locales', single['locale'].nunique(), 'population-means')}"
     figure = forest(
-        table, "locale", order=order, axis="mean gap of models like these (logit)", families=s.families
+        shown, "locale", order=order, axis="mean gap of models like these (logit)", families=s.families
     )
     caption = (
         f"These models taken for a sample: mean gaps of models like these ({level_text(s.joint.level)} "
@@ -46,6 +54,4 @@ def make_populations(s: Source, title: str) -> list[Exhibit]:
             f" {ALL_LOCALES} takes the locales for a sample, too; {NEW_LOCALE} is the mean gap of such "
             "models in a locale that is not among these."
         )
-    own = table[table["variant"] == s.fit.headline]
-    alt = rows_in_words(own, "locale")
-    return [Exhibit("populations", title, caption, alt, figure, {"population-means": table})]
+    return [Exhibit("populations", title, caption + left, alt, figure, {"population-means": table})]

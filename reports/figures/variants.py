@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from maskedadv import summaries
+from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.reports.exhibit import Exhibit, Source
+from maskedadv.reports.figures.common import ends, many, of_the_ends
 from maskedadv.reports.figures.forests import forest
 from maskedadv.reports.words import side
 from maskedadv.vocabulary import BASE_TABLE, KNOWLEDGE, TRANSFORMATION_TABLE, variant_meaning
@@ -21,9 +23,15 @@ def make_variants(s: Source, title: str) -> list[Exhibit]:
         return []
     means, shares = summaries.variant_means(s.fit), summaries.variant_shares(s.fit)
     shown = means[means["gap"] == "knowledge_gap"]
-    order = [*dict.fromkeys(shown["locale"])][::-1]
-    figure = forest(shown, "locale", order=order, axis="mean knowledge gap (logit)", families=s.families)
     text = caption(means, shares)
+    if many(shown, "locale"):
+        single = shown[shown["locale"] != ALL_LOCALES]
+        text += f" {of_the_ends('locales', single['locale'].nunique(), 'variant-means')}"
+        order = [ALL_LOCALES, *ends(single[single["variant"] == s.fit.headline], "locale")]
+        shown = shown[shown["locale"].isin(order)]
+    else:
+        order = [*dict.fromkeys(shown["locale"])][::-1]
+    figure = forest(shown, "locale", order=order, axis="mean knowledge gap (logit)", families=s.families)
     tables = {"variant-means": means, "variant-shares": shares}
     if len(links := s.fit.links()):
         tables["links"] = links

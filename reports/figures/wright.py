@@ -9,8 +9,9 @@ import pandas as pd
 import plotnine as p9
 import xarray as xr
 
+from maskedadv.reports import limits
 from maskedadv.reports.exhibit import Exhibit, Source
-from maskedadv.reports.figures.common import known
+from maskedadv.reports.figures.common import ends, known
 from maskedadv.reports.theme import (
     CATEGORIES,
     GRID,
@@ -111,12 +112,19 @@ _CAPTION = (
 
 
 def make_wright(s: Source, title: str) -> list[Exhibit]:
-    """Wright maps of eight locales each."""
+    """Wright maps of eight locales each; of many locales only of the ends."""
     made = []
-    locales = list(s.joint.locales)
+    locales, caption = list(s.joint.locales), _CAPTION
+    if len(locales) > limits.WRIGHT:
+        found = ends(s.fit.gaps(), "locale")
+        locales = found[:4] + found[-4:]
+        caption += (
+            f" Shown are the four locales with the lowest and the four with the highest knowledge gap of "
+            f"{len(s.joint.locales):,}; maskedadv.reports.figures.wright_map draws any."
+        )
     for k in range(0, len(locales), 8):
         figure = wright_map(s.fit.items, s.fit.cube, locales=locales[k : k + 8], families=s.families)
         name = "wright-map" if len(locales) <= 8 else f"wright-map-{k // 8 + 1}"
         alt = f"Difficulties of items beside abilities of models in {', '.join(locales[k : k + 8])}."
-        made.append(Exhibit(name, title, _CAPTION, alt, figure, folded=k > 0))
+        made.append(Exhibit(name, title, caption, alt, figure, folded=k > 0))
     return made

@@ -29,7 +29,7 @@ def run() -> list[str]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            used = _wait(done)
+            used = wait(done)
             spent[options] = used.ru_utime + used.ru_stime
             lines.append(
                 f"| `maskedadv fit {options}` | {spent[options]:.1f} | {time.perf_counter() - start:.1f} | "
@@ -43,7 +43,7 @@ def run() -> list[str]:
     return lines
 
 
-def _wait(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+def wait(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
     """What one child used."""
     import os
 

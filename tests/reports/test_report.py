@@ -49,6 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are blank: drawing takes most of the time, and these tests look at the rest."""
     monkeypatch.setattr(write, "draw_svg", lambda _: '<svg viewBox="0 0 72 72"></svg>')
+    monkeypatch.setattr(write, "draw_marked", lambda *_: ('<svg viewBox="0 0 72 72"></svg>', ""))
     monkeypatch.setattr(write, "save_figure", lambda _, path: path.write_text("drawn"))
 
 
