@@ -32,6 +32,7 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
+highlight_language = "none"  # blocks without a language are commands and tables, no Python
 myst_heading_anchors = 4  # as GitHub makes them, to which the pages link
 myst_enable_extensions = ["dollarmath"]
 suppress_warnings = [
@@ -67,10 +68,14 @@ PLACES = [
     ("maskedadv.cross_validation", "Cross-validation"),
     ("maskedadv.simulation", "Simulated tables"),
     ("maskedadv.power", "Power"),
+    ("maskedadv.sensitivity", "Sensitivity"),
+    ("maskedadv.diagnostics", "Diagnostics of draws"),
     ("maskedadv.published_accuracies", "Gaps from published accuracies"),
     ("maskedadv.validity", "Validity of translated benchmarks"),
     ("maskedadv.annotation", "Agreement of annotators"),
     ("maskedadv.reports", "Reports"),
+    ("maskedadv.responses", "The response table"),
+    ("maskedadv.engines", "Engines"),
     ("maskedadv.errors", "Errors"),
 ]
 """Public packages, in the order of the page."""

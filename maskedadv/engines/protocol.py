@@ -42,7 +42,7 @@ class Chains:
     Attributes
     ----------
     variables
-        Every variable of the program by name, shape (chains, draws, *declared shape).
+        Every variable of the program by name, shape chains × draws × the declared shape.
     stats
         `STATS`, shape (chains, draws).
     """
