@@ -1,9 +1,10 @@
-"""The maximum of `stan/ml_joint.stan` on one part: Newton finds it, the program itself says that it is one.
+"""The maximum of `stan/ml_joint.stan` on one part: Stan finds it, Newton polishes it, the program checks it.
 
-The likelihood is concave, so that where its gradient is zero it has its maximum. The program's own gradient
-there, by Stan's automatic differentiation, is turned into logits by one Newton step: how far a gap is from
-the program's maximum. L-BFGS takes hundreds of such gradients, and with a thousand models stops thousandths
-of a logit before it, where each step gains less than its tolerance.
+The program's own gaps at Stan's optimum are compared with the polished ones. The likelihood is concave, so
+that where its gradient is zero it has its maximum: where Stan stopped short, in a flat direction, the
+program's own gradient at the polished point, turned into logits by one Newton step, tells how far a gap is
+from the program's maximum. With a thousand models L-BFGS takes hundreds of gradients and always stops short,
+since each step gains less than its tolerance: there Newton goes first, and the gradient alone tells.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from maskedadv.likelihoods.moments import rough_moments
 from maskedadv.likelihoods.two_way import solve_two_way
 from maskedadv.maximum_likelihood.block_estimate import converged
 from maskedadv.maximum_likelihood.stan_optimum import (
+    DOUBTED,
     Pairs,
     contrast_data,
     find_optimum,
+    largest_difference,
     require_agreement,
 )
 
 Array = NDArray[np.float64]
+
+MANY_CELLS = 1500
+"""Cells (a model in a language) from which Newton's method goes first."""
 
 
 def find_joint_optimum(
@@ -33,7 +39,7 @@ def find_joint_optimum(
 ) -> tuple[joint.JointSolution, float, str]:
     """The maximum over groups of cells and items, how far the program puts a gap from it, and Stan's trouble.
 
-    Where Newton's method does not arrive from moment estimates, Stan's optimiser goes first.
+    Both start from moment estimates, as sampling does.
 
     Parameters
     ----------
@@ -43,23 +49,27 @@ def find_joint_optimum(
     Raises
     ------
     OptimaDiffer
-        The program's gradient is not that of a maximum.
+        The program's own gaps are others, and its gradient is not that of a maximum.
     """
     trials, successes = groups.trials, groups.successes
     start = rough_moments(answers)
     theta = np.bincount(groups.cell_group, start.ability) / np.bincount(groups.cell_group)
     b = np.bincount(groups.item_group, start.difficulty) / np.bincount(groups.item_group)
     margins = successes.sum(axis=1), successes.sum(axis=0)
-    found = joint.solve(trials, *margins, theta, b)
     if len(b) == 1:  # Stan has no sum-to-zero vector of one, and only abilities are left
-        return found, np.nan, ""
+        return joint.solve(trials, *margins, theta, b), np.nan, ""
     data = stan_data(trials, successes) | contrast_data(pairs)
-    if not converged(found.gradient, answers):
+    found = joint.solve(trials, *margins, theta, b) if len(theta) > MANY_CELLS else None
+    apart, trouble = np.inf, ""
+    if found is None or not converged(found.gradient, answers):
         stop = find_optimum(engine, "ml_joint", data, {"ability": theta, "difficulty": b - b.mean()}, seed)
         found = joint.solve(trials, *margins, stop.variables["ability"], stop.variables["difficulty"])
-        if not converged(found.gradient, answers):
-            return found, np.nan, stop.trouble
-    apart = _distance(engine, data, trials, found, pairs)
+        trouble = stop.trouble
+        apart = largest_difference(stop, found.ability, pairs)
+    if trouble or not converged(found.gradient, answers):
+        return found, np.nan, trouble
+    if apart > DOUBTED:
+        apart = min(apart, _distance(engine, data, trials, found, pairs))
     require_agreement("ml_joint", apart)
     return found, apart, ""
 

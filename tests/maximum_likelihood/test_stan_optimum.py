@@ -75,13 +75,25 @@ def test_a_difference_between_the_optima_is_an_error(program: str):
         _fit(program, _Shifted(), _answers())
 
 
-@pytest.mark.parametrize("program", PROGRAMS[1:])  # of `ml_joint` Newton's method asks no optimiser
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_where_stan_fails_newton_gives_the_same_estimate(program: str):
     one, other = _fit(program, Embedded(), _answers()), _fit(program, _Failing(), _answers())
     assert other.converged
     assert other.trouble == "line search failed"
     np.testing.assert_allclose(other.ability, one.ability, atol=1e-7)
     np.testing.assert_allclose(other.ability_sd, one.ability_sd, rtol=1e-6)
+
+
+def test_many_models_are_newtons_and_the_programs_gradient_tells(monkeypatch: pytest.MonkeyPatch):
+    """Beyond some size no optimiser is asked: the same estimates, and another program would be noticed."""
+    one = _fit("ml_joint", Embedded(), _answers())
+    monkeypatch.setattr("maskedadv.maximum_likelihood.joint_optimum.MANY_CELLS", 5)
+    other = _fit("ml_joint", _Failing(), _answers())
+    assert not other.trouble
+    assert other.apart < 1e-9
+    np.testing.assert_allclose(other.ability, one.ability, atol=1e-9)
+    with pytest.raises(OptimaDiffer):
+        _fit("ml_joint", _Shifted(), _answers())
 
 
 def test_distances_are_those_to_the_programs_maximum():
