@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 ACTIONS = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
 
 
-def _version_is_one() -> None:
+def test_the_version_is_one() -> None:
     assert PROJECT["tool"]["hatch"]["version"]["path"] == "maskedadv/__init__.py"
     assert PROJECT["project"]["dynamic"] == ["version"]
     citation = (ROOT / "CITATION.cff").read_text("utf-8")

@@ -51,6 +51,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answers = artefact_table(10, 60, chance=0.25, seed=1).assign(n_options=4)
     answers.to_csv(folder / "responses.csv", index=False)
     maskedadv.fit(answers, estimator="marginal", min_accuracy=0).save(folder / "results")
+    scored = answers.assign(p_correct=answers["correct"].map({0: 0.2, 1: 0.7}) + answers.index % 7 / 70)
+    scored.to_csv(folder / "scored.csv", index=False)
     facts = pd.DataFrame({"model": sorted(set(answers["model"]))})
     facts["family"] = [f"family {k % 6}" for k in range(len(facts))]
     facts["adapted_for"] = ["zh" if k < 2 else "" for k in range(len(facts))]
@@ -64,6 +66,7 @@ FOLLOWED = {
     "docs/how-to/relatives.md": ("responses.csv", "models.csv"),
     "docs/how-to/missing-answers.md": ("responses.csv",),
     "docs/how-to/adapted-models.md": (),
+    "docs/how-to/probabilities.md": ("scored.csv",),
     "docs/how-to/languages.md": ("responses.csv",),
     "docs/how-to/planning.md": ("results",),
     "docs/reference/responses.md": ("responses.csv",),
