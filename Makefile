@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 
-.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit bench bench-gpu docs gallery readme release-check clean
+.PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit kill-matrix fuzz bench bench-gpu docs gallery readme release-check clean
 .DELETE_ON_ERROR:
 
 # One environment, remade only when what it is made from changes: the core alone for the demo, the tests'
@@ -53,11 +53,22 @@ check: .venv/.installed
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+	$(PY) -m tests.audit
 
-# Known holes in what the core installs; asks the package index's service, so it is no part of check.
-audit: .venv-core/.installed
-	.venv-core/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv-core/bin/python -m pip_audit --skip-editable
+# Known holes in what the core installs, a step of check: a hole is a failure; where the package index's
+# service cannot be asked, it says so.
+audit: .venv/.installed
+	$(PY) -m tests.audit
+
+# Fifty kills of every stage (docs/reference/faults.md); make test has three of each.
+kill-matrix: .venv/.installed
+	$(PY) -m pytest -s -m slow tests/faults/test_kill_matrix.py
+
+# Importers, mappings, items and the reading of answers under Atheris, SECONDS each; findings lie in build/fuzz.
+SECONDS ?= 60
+fuzz: .venv/.installed
+	$(PY) $(INSTALL) '.[test,fuzz]'
+	$(PY) -m tests.fuzzing --seconds $(SECONDS)
 
 format: .venv/.installed
 	$(PY) -m ruff format .

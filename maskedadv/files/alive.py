@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from maskedadv.files.undisturbed import undisturbed
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -26,17 +28,39 @@ _HELD = ".held"
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Make a file, which must not be there, and hold it until the end."""
-    new = path.with_name(path.name + ".new")  # not to be taken for a leftover before it is held
-    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    """Make a file, which must not be there, and hold it until the end.
+
+    To be called undisturbed by signals: see `undisturbed.py`.
+    """
+    descriptor = _make_held(path)
     try:
-        if fcntl is not None:
-            with contextlib.suppress(OSError):  # a disk without locks: its leftovers stay
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.rename(new, path)
         yield
     finally:
         os.close(descriptor)
+
+
+def new_name(path: Path) -> Path:
+    """The name that a file of `held` has until it is held."""
+    return path.with_name(path.name + ".new")
+
+
+def _make_held(path: Path) -> int:
+    new = new_name(path)
+    while True:
+        descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        try:
+            if fcntl is not None:
+                with contextlib.suppress(OSError):  # a disk without locks: its leftovers stay
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.rename(new, path)
+        except FileNotFoundError:  # somebody who sweeps took it for a leftover before it was held
+            os.close(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            new.unlink(missing_ok=True)
+            raise
+        else:
+            return descriptor
 
 
 def is_left_over(path: Path) -> bool:
@@ -62,13 +86,36 @@ def temporary_folder() -> Iterator[Path]:
 
     The system's folder for such things (`TMPDIR`) holds it.
     """
-    _sweep(Path(tempfile.gettempdir()))
-    made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
-    with made as name, held(Path(name, _HELD)):
-        yield Path(name)
+    above = Path(tempfile.gettempdir())
+    with undisturbed() as disturbed:
+        _sweep(above)
+        folder, descriptor = _make_folder(above)
+        try:
+            with disturbed():
+                yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
+
+
+def _make_folder(above: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
+        try:
+            return folder, _make_held(folder / _HELD)
+        except FileNotFoundError:  # as above
+            continue
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 def _sweep(above: Path) -> None:
-    for folder in above.glob(f"{_PREFIX}*"):
+    for folder in above.glob(f"{_PREFIX}????????"):
         if is_left_over(folder / _HELD):
             shutil.rmtree(folder, ignore_errors=True)
+        elif not (folder / _HELD).exists():  # killed before it was held
+            if is_left_over(new := new_name(folder / _HELD)):
+                new.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # not empty: not ours
+                folder.rmdir()

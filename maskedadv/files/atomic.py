@@ -15,6 +15,7 @@ from maskedadv.errors import BadSetting, OutputExists, UnreadableFile
 from maskedadv.files.alive import held, is_left_over
 from maskedadv.files.disk import bring_to_disk, cannot_write, writing
 from maskedadv.files.renaming import rename_to_new
+from maskedadv.files.undisturbed import undisturbed
 
 
 def check_table_output(path: Path, *, overwrite: bool) -> None:
@@ -70,12 +71,13 @@ def write_whole(path: Path, write: Callable[[Path], object], *, replace: bool = 
         The disk is full or refuses; or the file is there and may not be replaced.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.partial")
-    with writing(path):
-        _sweep(path)
+    with undisturbed() as disturbed, writing(path):
+        sweep(path)
         try:
             with held(partial):
-                write(partial)
-                bring_to_disk(partial)
+                with disturbed():
+                    write(partial)
+                    bring_to_disk(partial)
                 if replace:
                     os.replace(partial, path)
                 else:
@@ -90,10 +92,12 @@ def write_whole(path: Path, write: Callable[[Path], object], *, replace: bool = 
 
 def partial_files(path: Path, process: int | str = "*") -> list[Path]:
     """What a process that was killed left of `write_whole(path, ...)`."""
-    return list(path.parent.glob(f".{escape(path.name)}.{process}.*.partial"))
+    stem = f".{escape(path.name)}.{process}.*.partial"
+    return [*path.parent.glob(stem), *path.parent.glob(f"{stem}.new")]
 
 
-def _sweep(path: Path) -> None:
+def sweep(path: Path) -> None:
+    """Remove what killed processes left of writing `path`; what others are at work on stays."""
     for partial in partial_files(path):
         if whole_name(partial.name) == path.name and is_left_over(partial):
             partial.unlink(missing_ok=True)
@@ -101,7 +105,7 @@ def _sweep(path: Path) -> None:
 
 def whole_name(name: str) -> str:
     """The name that a partial file was to get; other names come back as they are."""
-    found = re.fullmatch(r"\.(.+)\.\d+\.\d+\.partial", name)
+    found = re.fullmatch(r"\.(.+)\.\d+\.\d+\.partial(?:\.new)?", name)
     return found.group(1) if found else name
 
 

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from maskedadv.errors import OutputExists
 from maskedadv.files.disk import cannot_write
+from maskedadv.files.undisturbed import undisturbed
 
 _held: dict[Path, int] = {}
 _guard = threading.Lock()
@@ -38,23 +39,24 @@ def claim(path: Path) -> Iterator[None]:
     if owner == threading.get_ident():
         yield
         return
-    absent = [folder for folder in path.parents if not folder.exists()]  # the nearest first
-    lock = _acquire(path)
-    try:
-        with _guard:
-            _held[path] = threading.get_ident()
-        yield
-    finally:
-        with _guard:
-            _held.pop(path, None)
-        with contextlib.suppress(
-            OSError
-        ):  # while it is held: whoever opened the file looks whether it is there
-            lock_file(path).unlink(missing_ok=True)
-        lock.release()
-        with contextlib.suppress(OSError):  # nothing was written: no folders are left for it either
-            for folder in absent:
-                folder.rmdir()
+    with undisturbed() as disturbed:
+        absent = [folder for folder in path.parents if not folder.exists()]  # the nearest first
+        lock = _acquire(path)
+        try:
+            with _guard:
+                _held[path] = threading.get_ident()
+            with disturbed():
+                yield
+        finally:
+            with _guard:
+                _held.pop(path, None)
+            # While it is held: whoever opened the file looks whether it is there.
+            with contextlib.suppress(OSError):
+                lock_file(path).unlink(missing_ok=True)
+            lock.release()
+            with contextlib.suppress(OSError):  # nothing was written: no folders are left for it either
+                for folder in absent:
+                    folder.rmdir()
 
 
 def _acquire(path: Path) -> FileLock:

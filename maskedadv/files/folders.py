@@ -18,6 +18,7 @@ from maskedadv.errors import OutputExists
 from maskedadv.files.claims import claim
 from maskedadv.files.disk import bring_folder_to_disk, bring_to_disk, cannot_write, writing
 from maskedadv.files.renaming import exchange, rename_to_new
+from maskedadv.files.undisturbed import undisturbed
 
 
 def check_folder(path: Path, marker: str, fingerprint: str | None, *, overwrite: bool) -> None:
@@ -102,16 +103,18 @@ def whole_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
         The place cannot be written, is being written by another process, or was made by one meanwhile.
     """
     path = path.resolve()  # a link keeps pointing at its folder, whose content is replaced
-    with claim(path), writing(path, "another folder"):
+    with undisturbed() as disturbed, claim(path), writing(path, "another folder"):
         _sweep(path)
         replaces = path.is_dir() and any(path.iterdir())
         partial = Path(tempfile.mkdtemp(prefix=_stem(path), suffix=_SUFFIX, dir=path.parent))
         try:
             os.chmod(partial, 0o777 & ~_umask())
-            yield partial
-            bring_folder_to_disk(partial)
+            with disturbed():
+                yield partial
+                bring_folder_to_disk(partial)
+                if replaces:
+                    _carry_over(path, partial, is_ours)
             if replaces:
-                _carry_over(path, partial, is_ours)
                 _take_place(partial, path)
             else:
                 _take_free_place(partial, path)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from maskedadv.words.terminal import clean
+
 
 @dataclass
 class Draft:
@@ -16,18 +18,21 @@ class Draft:
     missing: list[str] = field(default_factory=list)
 
     def put(self, section: str, key: str, value: Any, why: str = "") -> None:
-        shown = json.dumps(value, ensure_ascii=False) if not isinstance(value, bool) else str(value).lower()
-        name = (
-            key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key, ensure_ascii=False)
-        )
+        shown = _quoted(value) if not isinstance(value, bool) else str(value).lower()
+        name = key if key.replace("_", "").isalnum() and key.isascii() else _quoted(key)
         line = f"{name} = {shown}"
-        self.sections.setdefault(section, []).append(f"{line:<32} # {why}" if why else line)
+        self.sections.setdefault(section, []).append(f"{line:<32} # {clean(why)}" if why else line)
 
     def ask(self, section: str, line: str) -> None:
-        self.sections.setdefault(section, []).append(f"# {line}")
+        self.sections.setdefault(section, []).append(f"# {clean(line)}")
 
     def text(self, head: Sequence[str]) -> str:
         order = ("records", "path", "columns", "fixed", "wide", "patterns", "answers", "values")
         names = sorted(self.sections, key=lambda n: order.index(n) if n in order else len(order))
         blocks = ["\n".join([f"[{name}]", *self.sections[name]]) for name in names]
-        return "\n".join(f"# {line}" for line in head) + "\n\n" + "\n\n".join(blocks) + "\n"
+        return "\n".join(f"# {clean(line)}" for line in head) + "\n\n" + "\n\n".join(blocks) + "\n"
+
+
+def _quoted(value: Any) -> str:
+    """A value as TOML has it: as JSON, but for the one control character that JSON leaves as it is."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

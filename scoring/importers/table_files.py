@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -57,8 +58,15 @@ def read_pieces(file: TableFile, columns: list[str] | None, layout: Layout) -> I
     UnreadableFile, WrongFormat, BrokenLog, MissingColumn, AggregateOnly, BadMapping
     """
     readers = {"csv": _csv, "parquet": _parquet, "json": _json, "excel": _excel}
-    try:
+    with _told(file):
         yield from readers[file.kind](file, columns, layout)
+
+
+@contextmanager
+def _told(file: TableFile) -> Iterator[None]:
+    """What a library says of a broken file, as a sentence about it."""
+    try:
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error) as error:
         reason = reason_of(error)
         if "straddling object" in reason:
@@ -73,15 +81,16 @@ def columns_of(file: TableFile, layout: Layout) -> list[str]:
     ------
     As `read_pieces`.
     """
-    if file.kind == "csv":
-        return [name for name in _csv_layout(file, layout).names if name]
-    if file.kind == "parquet":
-        with pq.ParquetFile(file.path) as parquet:
-            return list(parquet.schema_arrow.names)
-    if file.kind == "excel":
-        return [name for name in next(sheet_rows(file.path, file.shown, layout.sheet), []) if name]
-    records = islice(_records(file, layout), _LOOKED_AT)
-    return list(dict.fromkeys(name for _, record, _ in records for name in field_names(record)))
+    with _told(file):
+        if file.kind == "csv":
+            return [name for name in _csv_layout(file, layout).names if name]
+        if file.kind == "parquet":
+            with pq.ParquetFile(file.path) as parquet:
+                return list(parquet.schema_arrow.names)
+        if file.kind == "excel":
+            return [name for name in next(sheet_rows(file.path, file.shown, layout.sheet), []) if name]
+        records = islice(_records(file, layout), _LOOKED_AT)
+        return list(dict.fromkeys(name for _, record, _ in records for name in field_names(record)))
 
 
 def _csv_layout(file: TableFile, layout: Layout) -> CsvLayout:

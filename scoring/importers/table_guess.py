@@ -54,7 +54,8 @@ def guess_mapping(paths: Sequence[Path], fixed: Mapping[str, str] | None = None)
         columns = columns_of(files[0], layout)
         sample = pd.concat([_sample(file, layout, columns) for file in files[:_FILES]], ignore_index=True)
         first = sample.iloc[: min(len(sample), _ROWS)]
-        roles = find_roles(first.loc[:, [c for c in first if c in columns]], keyed=files[0].kind == "json")
+        named = [c for c in first if c in columns and not {"{", "}"} & set(c)]  # else it reads as a template
+        roles = find_roles(first.loc[:, named], keyed=files[0].kind == "json")
         wanted = [
             name
             for name in ("model", "language")
@@ -136,7 +137,7 @@ def _sample(file: TableFile, layout: Layout, columns: list[str]) -> pd.DataFrame
     """The first rows of a file; columns that hold no cells are left out."""
     if file.kind != "json":
         frame = next(read_pieces(file, None, layout), pd.DataFrame()).head(_ROWS)
-        return frame.reindex(columns=columns).fillna("")
+        return frame.reindex(columns=columns).fillna("").astype("str")  # numbers, where there are no rows
     cells: dict[Any, Any] = {}
     for name in [*columns, "key"]:
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from maskedadv.files.atomic import write_whole
+from maskedadv.files.atomic import sweep, whole_name, write_whole
 from maskedadv.scoring.importers.outcomes import from_choice, from_logprobs
 from maskedadv.scoring.items.items import Item
 
@@ -29,7 +28,6 @@ FAILED = "api_"  # begins the reasons of tries that an endpoint left without an 
 OUT_OF_MEMORY = "out_of_memory"
 _KEY = b"maskedadv"
 _COLUMNS = b"maskedadv.columns"
-_DAY = 86400
 _NOT_FINITE = "not_finite"
 
 
@@ -106,7 +104,8 @@ def write_answers(path: Path, table: pa.Table, fingerprint: Mapping[str, Any]) -
     """Write the file whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table = table.replace_schema_metadata({_KEY: _canonical(fingerprint), _COLUMNS: _columns(table)})
-    _sweep(path.parent)
+    for partial in path.parent.glob(".*.partial*"):  # of a killed run, of these answers or others
+        sweep(path.with_name(whole_name(partial.name)))
     # Checksums: a bit that flips on a disk must not become another answer.
     write_whole(path, lambda partial: pyarrow.parquet.write_table(table, partial, write_page_checksum=True))
 
@@ -147,16 +146,6 @@ def _columns(table: pa.Table) -> bytes:
 
 def _canonical(fingerprint: Mapping[str, Any]) -> bytes:
     return json.dumps(fingerprint, sort_keys=True, ensure_ascii=False).encode()
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what a killed process left a day ago or longer; younger files may be another's work."""
-    for partial in folder.glob(".*.partial"):
-        try:
-            if time.time() - partial.stat().st_mtime > _DAY:
-                partial.unlink()
-        except OSError:
-            continue
 
 
 _SCHEMA = {

@@ -112,7 +112,8 @@ def _work(unit: Unit, piece: Piece, identity: Mapping[str, Any], out: Path, *, a
     failed = {order[name] for name, reason in reasons if may_pass(reason)}
     better = {k: answer for k, answer in kept.items() if k in failed}
     wanted = sorted(failed - better.keys()) if again else []
-    return _Work(piece, key, path, table, better, wanted) if wanted or better else None
+    left = not failed and journal_path(path).exists()  # killed between the file and the journal's removal
+    return _Work(piece, key, path, table, better, wanted) if wanted or better or left else None
 
 
 def _write(unit: Unit, w: _Work) -> None:

@@ -11,6 +11,7 @@ import zipfile
 import pytest
 
 from maskedadv.cli.main import main
+from maskedadv.errors import InputError
 from maskedadv.scoring.importers.table import read_table
 from maskedadv.scoring.importers.table_guess import guess_mapping
 from maskedadv.scoring.importers.table_mapping import read_table_mapping
@@ -303,3 +304,26 @@ def test_words_that_mean_nothing_are_asked_for(tmp_path):
     assert 'FAILED = ""' in text
     assert '# "hmm" = ""' in text
     assert any("'hmm' (1)" in note for note in missing)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"mod\xe2l,item,correct\nm,a,1\n",  # no UTF-8
+        b"model,sub\x18ject,item,correct\nm,x,a,1\n",  # a control character in a name, and so in a comment
+        b"model,item\x7f,correct\nm,a,1\n",
+        b"model,item,correct,{language\nm,a,1,en\n",  # half a template
+        b"model,item,correct\n",  # no rows
+        b'model,sub,5",\n',
+    ],
+)
+def test_what_a_guess_writes_can_be_read(tmp_path, content):
+    """Found by fuzzing: a refusal, or TOML."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    try:
+        text, _ = guess_mapping([path])
+    except InputError:
+        return
+    write(tmp_path / "map.toml", text)
+    read_table_mapping(tmp_path / "map.toml")

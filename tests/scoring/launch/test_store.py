@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import maskedadv
+from maskedadv.files.alive import held
 from maskedadv.files.atomic import write_whole
 from maskedadv.scoring.items.items import Item
 from maskedadv.scoring.launch.store import (
@@ -151,15 +151,16 @@ def test_a_file_is_replaced_at_once_never_rewritten(tmp_path: Path) -> None:
     assert path.read_text() == "new, and longer"
 
 
-def test_leftovers_of_killed_processes_are_swept_once_they_are_old(tmp_path: Path) -> None:
+def test_leftovers_of_killed_processes_are_swept_and_files_at_work_stay(tmp_path: Path) -> None:
     path = answer_path(tmp_path, KEY)
     path.parent.mkdir(parents=True)
-    old, young = path.parent / ".a.1.2.partial", path.parent / ".b.1.2.partial"
-    old.write_text("half")
-    young.write_text("half")
-    os.utime(old, (0, 0))
-    write_answers(path, table_of("org/m", ITEMS, [Answer([-1.0, -2.0, -3.0])] * 3), KEY)
-    assert sorted(p.name for p in path.parent.iterdir()) == sorted([young.name, path.name])
+    left, early = path.parent / ".a.1.2.partial", path.parent / f".{path.name}.1.2.partial.new"
+    left.write_text("half")
+    early.write_text("")
+    at_work = path.parent / ".b.1.2.partial"
+    with held(at_work):
+        write_answers(path, table_of("org/m", ITEMS, [Answer([-1.0, -2.0, -3.0])] * 3), KEY)
+        assert sorted(p.name for p in path.parent.iterdir()) == sorted([at_work.name, path.name])
 
 
 def test_the_table_is_a_response_table_binary_and_crm(tmp_path: Path) -> None:
