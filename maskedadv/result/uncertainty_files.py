@@ -10,9 +10,10 @@ import weakref
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ from maskedadv.errors import NotAResult
 from maskedadv.files.alive import temporary_folder
 from maskedadv.files.digests import check_file, read_checked
 from maskedadv.gaps.contrasts import Array, Uncertainty
-from maskedadv.gaps.variants import Variants
 from maskedadv.vocabulary import SUBSETS
+
+if TYPE_CHECKING:
+    from maskedadv.gaps.variants import Variants
 
 
 class StoredUncertainty(Uncertainty):
@@ -53,17 +56,17 @@ class StoredUncertainty(Uncertainty):
     holder: object
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
+    def kind(self) -> str:
         """See `Uncertainty`."""
         return str(self._member("kind")[0])
 
     @property
-    def key(self) -> NDArray[np.object_]:  # type: ignore[override]
+    def key(self) -> NDArray[np.object_]:
         """See `Uncertainty`."""
         return self._member("key").astype(object)
 
     @property
-    def values(self) -> Array:  # type: ignore[override]
+    def values(self) -> Array:
         """See `Uncertainty`."""
         check_file(self.path, self.digest)
         with np.load(self.path, allow_pickle=False) as arrays:
@@ -102,7 +105,7 @@ class Shelf:
                 path = self.folder / f"{sum(1 for _ in self.folder.iterdir())}.npz"
                 write_uncertainty({locale: spread}, path)
                 out[variant][locale] = StoredUncertainty(path, holder=self)
-        return Variants(variants.gaps, out, variants.links)
+        return replace(variants, uncertainty=out)
 
 
 def save_uncertainty(uncertainty: Mapping[str, Uncertainty], folder: Path, variant: str) -> None:
