@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[np.float64]
 
@@ -122,6 +120,9 @@ def _prepare(y: Array, covariance: Array, factors: Sequence[NDArray[np.intp]]) -
     joined = covariance != 0
     count, label = 1, np.zeros(n, dtype=np.intp)
     if not joined.all():
+        from scipy.sparse import csr_array  # reading a result takes none of it
+        from scipy.sparse.csgraph import connected_components
+
         count, label = connected_components(csr_array(joined), directed=False)
     for block in range(count):  # estimates that share no noise have axes of their own
         at = np.flatnonzero(label == block)
