@@ -17,7 +17,7 @@ LABELS = 45
 """Points of the masked-advantage plot that have a label."""
 WRIGHT = 24
 """Locales that all have a Wright map; of more the ends have one."""
-PAGE_ROWS = 700
+PAGE_ROWS = 500
 """Rows of a table that stands on the page; longer ones are files only."""
 MARKED_ROWS = 3000
 """The same of tables that tell what a figure's marks are."""
