@@ -35,6 +35,8 @@ Labels = NDArray[np.intp]
 
 FEWEST = 5
 """With fewer families (or locales) than this their spread is anybody's guess: nothing is said."""
+MOST = 5_000
+"""With more gaps than this over all locales nothing is said of those: their covariance would take too long."""
 LIKE_THESE = "(models like these)"
 NEW_LOCALE = "(a new locale)"
 COLUMNS = (
@@ -213,7 +215,8 @@ def populations(
     -------
     DataFrame of `COLUMNS`, without the locales (or all together) that rest on fewer than `FEWEST` families.
     Over locales there are rows where there are `FEWEST` of those, too, and their joint uncertainty is known:
-    not under `information`. `spread_models`, `spread_locales`: sd over the population (logit).
+    not under `information`, nor for more than `MOST` gaps. `spread_models`, `spread_locales`: sd over the
+    population (logit).
     """
     labels = np.unique(np.array(families, dtype=object).astype(str), return_inverse=True)[1].reshape(-1)
     rows: list[dict[str, object]] = []
@@ -229,7 +232,9 @@ def populations(
                     found = summarise(own, float(own.mean()), joint.level, np.nan, None, {})
             rows.append(_row(locale, gap, found or describe(sample, joint.level, seed=seed), sample))
         everywhere = list(range(len(joint.locales)))
-        sample = _sample(joint, g, everywhere, labels) if joint.uncertainty[0].kind != "information" else None
+        if joint.uncertainty[0].kind == "information" or joint.known[..., g].sum() > MOST:
+            continue
+        sample = _sample(joint, g, everywhere, labels)
         if sample is None or len(np.unique(sample.locale)) < FEWEST:
             continue
         found = describe(sample, joint.level, seed=seed)

@@ -38,10 +38,18 @@ class Presence:
         self._row[new] = np.arange(self._used, self._used + len(new))
         self._used += len(new)
         height, width = self._bits.shape
-        if self._used > height or model >> 3 >= width:
-            bits = np.zeros((max(2 * height, self._used), max(width, (model >> 3) + 1)), dtype=np.uint8)
+        wanted = (model >> 3) + 1
+        if self._used > height or wanted > width:
+            rows = max(2 * height, self._used) if self._used > height else height
+            columns = max(2 * width, wanted) if wanted > width else width
+            bits = np.zeros((rows, columns), dtype=np.uint8)
             bits[:height, :width] = self._bits
             self._bits = bits
+
+    @property
+    def size(self) -> int:
+        """Bytes in use."""
+        return self._bits.nbytes + self._row.nbytes
 
     def asked(self, n_items: int) -> NDArray[np.bool_]:
         """Which items any model has a row for, shape (n_items,)."""

@@ -66,3 +66,30 @@ def write_paper_sized(path: Path, models: int = 80, ca: int = 2058, cs: int = 50
     table["correct"] = pa.array(np.concatenate(columns["correct"]), pa.int8())
     pq.write_table(pa.table(table), path)
     return len(table["correct"])
+
+
+def write_by_language(folder: Path, locales: int, models: int, items: int, seed: int = 1) -> int:
+    """Write a table by language and model, locale by locale, each with items of its own; returns its rows.
+
+    Parameters
+    ----------
+    items : of each subset in every locale
+    """
+    rng = np.random.default_rng(seed)
+    ability = rng.normal(0.8, 0.7, models)
+    subset = pa.DictionaryArray.from_arrays(
+        pa.array(np.repeat([0, 1], items), pa.int8()), pa.array(["CA", "CS"])
+    )
+    for k in range(locales):
+        locale = f"l{k:02d}"
+        names = pa.array([f"{locale}-{s}-{i:03d}" for s in ("ca", "cs") for i in range(items)])
+        difficulty = rng.normal(0, 1, 2 * items)
+        gap = rng.normal(-0.8, 0.3, models)[:, None] + np.repeat([0.0, 0.4], items)
+        for j in range(models):
+            for language, shift in ((locale, gap[j]), ("en", np.zeros(2 * items))):
+                right = rng.random(2 * items) < 1 / (1 + np.exp(-(ability[j] + shift - difficulty)))
+                place = folder / f"language={language}" / f"model=org%2Fmodel-{j:04d}"
+                place.mkdir(parents=True, exist_ok=True)
+                table = pa.table({"subset": subset, "item": names, "correct": pa.array(right)})
+                pq.write_table(table, place / f"part-{k}.parquet", compression="zstd")
+    return locales * models * items * 4

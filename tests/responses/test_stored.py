@@ -330,3 +330,10 @@ def test_single_files_and_arrow_types_of_ids(tmp_path: Path) -> None:
             own = own.set_column(at, name, column)
         pq.write_table(own, tmp_path / "a.parquet")
         assert open_stored(tmp_path / "a.parquet").fingerprint == read_responses(answers()).fingerprint
+
+
+def test_bits_take_no_more_than_a_few_times_the_table() -> None:
+    presence, items = Presence(), np.arange(1000)
+    for model in range(2000):  # one model a file, as tables are laid
+        assert not len(presence.add(np.full(1000, model), items))
+    assert presence.size < 4 * 2000 * 1000 / 8
