@@ -36,7 +36,7 @@ Labels = NDArray[np.intp]
 FEWEST = 5
 """With fewer families (or locales) than this their spread is anybody's guess: nothing is said."""
 MOST = 5_000
-"""With more gaps than this over all locales nothing is said of those: their covariance would take too long."""
+"""With more gaps than this over all locales nothing is said of them: too large a covariance."""
 LIKE_THESE = "(models like these)"
 NEW_LOCALE = "(a new locale)"
 COLUMNS = (
