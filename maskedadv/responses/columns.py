@@ -107,7 +107,7 @@ def parse_values(name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
         or pa.types.is_null(kind)
     ):
         numbers = pc.cast(column, pa.float64())
-        values = numbers.to_pandas().to_numpy(dtype=np.float64, copy=True)
+        values = np.array(numbers.to_numpy(), dtype=np.float64)  # nulls are NaN
         text = None
         bad = ~np.isnan(values) & ~_in_range(name, values)
     else:

@@ -161,10 +161,8 @@ def _decode(
                 if name in file.given:
                     _refuse_disagreement(file, name, codes[name], vocabularies[name])
             else:
-                text = file.given[name]
-                column = pa.chunked_array([pa.array([text], pa.string())])
-                code, *ends = vocabularies[name].encode(column)
-                codes[name] = np.full(len(table), code[0], dtype=np.int32)
+                code, *ends = vocabularies[name].encode_one(file.given[name])
+                codes[name] = np.full(len(table), code, dtype=np.int32)
             if name == "item":
                 bounds = (ends[0], ends[1])
         values = {n: parse_values(n, table[n]) for n in VALUES if n in table.column_names}

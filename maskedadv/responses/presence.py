@@ -24,8 +24,9 @@ class Presence:
         mask = np.left_shift(1, model & 7).astype(np.uint8)
         again = (self._bits[row, column] & mask) > 0
         key = row.astype(np.int64) * (int(model.max()) + 1) + model
-        order = np.argsort(key, kind="stable")
-        again[order[1:][np.diff(key[order]) == 0]] = True
+        if not (np.diff(key) > 0).all():  # most files are in order
+            order = np.argsort(key, kind="stable")
+            again[order[1:][np.diff(key[order]) == 0]] = True
         for bit in np.unique(model & 7):
             own = (model & 7) == bit
             self._bits[row[own], column[own]] |= np.uint8(1 << bit)
@@ -34,9 +35,10 @@ class Presence:
     def _grow(self, model: int, item: int, items: NDArray[np.integer]) -> None:
         if item >= len(self._row):
             self._row = np.concatenate([self._row, np.zeros(item + 1, dtype=np.int32)])
-        new = np.unique(items[self._row[items] == 0])
-        self._row[new] = np.arange(self._used, self._used + len(new))
-        self._used += len(new)
+        if (first := self._row[items] == 0).any():
+            new = np.unique(items[first])
+            self._row[new] = np.arange(self._used, self._used + len(new))
+            self._used += len(new)
         height, width = self._bits.shape
         wanted = (model >> 3) + 1
         if self._used > height or wanted > width:

@@ -169,7 +169,9 @@ def _needed(groups: Sequence[Group], own: Sequence[int], pivot: int, asked: NDAr
 
 def _chosen(batch: Batch, own: Sequence[int], pivot: int, asked: NDArray[np.bool_]) -> NDArray[np.intp]:
     language = batch.codes["language"]
-    use = np.isin(language, own)
+    wanted = np.zeros(int(language.max()) + 1, dtype=bool)
+    wanted[[code for code in own if code < len(wanted)]] = True
+    use = wanted[language]
     if not use.all():
         use |= (language == pivot) & asked[batch.codes["item"]]
     return np.flatnonzero(use)

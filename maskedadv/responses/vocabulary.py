@@ -85,6 +85,13 @@ class Vocabulary:
             max(high for _, _, high in parts),
         )
 
+    def encode_one(self, text: str | None) -> tuple[int, str, str]:
+        """`encode` of a single id, which all rows of a file share."""
+        if text is not None and text in self._code:
+            return self._code[text], text, text
+        codes, low, high = self.encode(pa.chunked_array([pa.array([text], pa.string())]))
+        return int(codes[0]), low, high
+
     def _encode(self, chunk: pa.Array) -> tuple[Codes, str, str]:
         plain = isinstance(chunk, pa.DictionaryArray) and chunk.null_count == 0
         if plain and pa.types.is_string(chunk.type.value_type):
