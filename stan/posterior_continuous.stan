@@ -45,8 +45,8 @@ model {
 }
 generated quantities {
 #include blocks/gaps.stan
-  vector[2 * J] cell_rep_ca = replicate_rng(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca);
-  vector[2 * J] cell_rep_cs = replicate_rng(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs);
-  vector[I_ca] item_rep_ca = replicate_rng(-difficulty_ca, -cells_of(ability, 1), noise[1], seen_ca');
-  vector[I_cs] item_rep_cs = replicate_rng(-difficulty_cs, -cells_of(ability, 2), noise[2], seen_cs');
+  vector[2 * J] cell_rep_ca = replicate_cells_rng(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca);
+  vector[2 * J] cell_rep_cs = replicate_cells_rng(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs);
+  vector[I_ca] item_rep_ca = replicate_items_rng(cells_of(ability, 1), difficulty_ca, noise[1], seen_ca);
+  vector[I_cs] item_rep_cs = replicate_items_rng(cells_of(ability, 2), difficulty_cs, noise[2], seen_cs);
 }

@@ -11,12 +11,19 @@ real crm_margins(vector ability, vector difficulty, real noise, matrix seen, vec
   return -0.5 * squares / square(noise) - sum(cell_count) * (log(noise) + 0.5 * log(2 * pi()));
 }
 
-/* Sums over the columns seen of normal responses with mean row - column; one for every row. */
-vector replicate_rng(vector row, vector column, real noise, matrix seen) {
-  vector[rows(row)] total;
-  for (k in 1 : rows(row)) {
-    real count = sum(seen[k]);
-    total[k] = count > 0 ? normal_rng(count * row[k] - seen[k] * column, noise * sqrt(count)) : 0;
-  }
-  return total;
+/* Sums of every cell's and of every item's normal responses over replicated answers (two independent
+   replications). Products of whole matrices: row by row the embedded engine interprets them, at hundreds of
+   times the cost of a gradient. */
+vector noise_rng(vector count, real noise) {
+  return noise * sqrt(count) .* to_vector(normal_rng(rep_vector(0, rows(count)), 1));
+}
+
+vector replicate_cells_rng(vector ability, vector difficulty, real noise, matrix seen) {
+  vector[rows(seen)] count = seen * rep_vector(1, cols(seen));
+  return count .* ability - seen * difficulty + noise_rng(count, noise);
+}
+
+vector replicate_items_rng(vector ability, vector difficulty, real noise, matrix seen) {
+  vector[cols(seen)] count = (rep_row_vector(1, rows(seen)) * seen)';
+  return (ability' * seen)' - count .* difficulty + noise_rng(count, noise);
 }
