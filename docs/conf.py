@@ -80,6 +80,20 @@ PLACES = [
 ]
 """Public packages, in the order of the page."""
 
+SCORING = [
+    ("maskedadv.scoring.importers.lm_eval", "Importing lm-evaluation-harness"),
+    ("maskedadv.scoring.importers.lighteval", "Importing lighteval"),
+    ("maskedadv.scoring.importers.inspect", "Importing Inspect"),
+    ("maskedadv.scoring.importers.helm", "Importing HELM"),
+    ("maskedadv.scoring.importers.table", "Importing tables"),
+    ("maskedadv.scoring.importers.mapping", "Mappings of tasks"),
+    ("maskedadv.scoring.items.items", "Items"),
+    ("maskedadv.scoring.items.sources", "Items of public sets"),
+    ("maskedadv.scoring.prompts.prompts", "Prompts"),
+    ("maskedadv.scoring.reading.read", "Reading written answers"),
+]
+"""Modules of scoring, of which the page names what they hold themselves."""
+
 
 def write_pages() -> None:
     """The pages of Python and of the command line."""
@@ -87,10 +101,12 @@ def write_pages() -> None:
     MADE.mkdir()
     lines = ["Python", "======", ""]
     told: set[int] = set()
-    for name, title in PLACES:
+    for name, title in [*PLACES, *SCORING]:
         owner = __import__(name, fromlist=["_"])
         public = [n for n in getattr(owner, "__all__", dir(owner)) if not n.startswith("_")]
         own = [n for n in public if _is_ours(value := getattr(owner, n)) and id(value) not in told]
+        if (name, title) in SCORING:
+            own = [n for n in own if getattr(owner, n).__module__ == name]
         told |= {id(getattr(owner, n)) for n in own}
         # `Dif` and `dif` would be one file where a disk does not tell capitals.
         twice = {n for n in own if n != n.lower() and n.lower() in own}

@@ -67,7 +67,7 @@ def test_no_link_of_the_site_is_broken(site: Path) -> None:
     for option in ("--min-accuracy", "--headline", "--chains"):
         assert option in commands
     python = pages["docs/reference/made/python.html"]
-    for name in ("fit", "diagnose", "vary", "items_needed", "write_report", "MaskedadvError"):
+    for name in ("fit", "diagnose", "vary", "items_needed", "write_report", "MaskedadvError", "read_lm_eval"):
         assert f"{name}</span>" in python, name
 
 
