@@ -114,6 +114,14 @@ class OptimaDiffer(EstimationError):
     """Stan's optimum and the polished one do not have the same gaps."""
 
 
+class WorkerDied(MaskedadvError):
+    """A process, job or machine that did a part of the work went away, as often as the part was begun."""
+
+
+class PartsFailed(MaskedadvError):
+    """Several parts of the work failed, and the others were done."""
+
+
 class NotEstimable(EstimationError):
     """The answers do not determine any ability difference."""
 

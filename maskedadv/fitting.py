@@ -10,11 +10,11 @@ from typing import Unpack, get_type_hints
 
 import pandas as pd
 
-from maskedadv.checks import Whole
 from maskedadv.design.prepare import Counted, Design, open_table, other_end, prepare, prepare_locales
 from maskedadv.engines import choose_engine
 from maskedadv.gaps.bases import Run
 from maskedadv.gaps.kinship import Likeness
+from maskedadv.launchers.kinds import Launcher, Local
 from maskedadv.responses import Responses, StoredResponses, open_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.fit_result import Fit
@@ -29,6 +29,7 @@ def fit(
     responses: str | Path | pd.DataFrame | Responses | StoredResponses,
     *,
     jobs: int = 1,
+    launcher: Launcher | None = None,
     progress: Progress | None = None,
     **arguments: Unpack[Arguments],
 ) -> Fit:
@@ -42,6 +43,8 @@ def fit(
     OPTIONS
     jobs
         Blocks (locales, under `nuts`) fitted at the same time; changes no number.
+    launcher
+        Where they are fitted, in the place of `jobs`: processes, Slurm or Ray; see `maskedadv.launchers`.
     progress
         Called with a line of text as blocks are finished.
 
@@ -66,10 +69,9 @@ def fit(
     if unknown:
         raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
     settings = Settings(**arguments)  # type: ignore[arg-type]  # the checks bring them to one form
-    Whole(1, 10**6)("jobs", jobs)
-    return fit_table(
-        open_responses(responses, progress or (lambda _: None)), settings, jobs=jobs, progress=progress
-    )
+    how = launcher or Local(jobs)
+    table = open_responses(responses, progress or (lambda _: None))
+    return fit_table(table, settings, how=how, progress=progress)
 
 
 def _describe_fit() -> None:
@@ -93,11 +95,11 @@ def fit_table(
     table: Responses | StoredResponses,
     settings: Settings,
     *,
-    jobs: int = 1,
+    how: Launcher = Local(),  # noqa: B008 (it cannot be changed)
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Fit:
-    """From a table to the result; one that stays in its files is fitted `jobs` locales at a time.
+    """From a table to the result; one that stays in its files is fitted some locales at a time.
 
     See `fit_design` for the parameters. With the scope `joint` all locales are one piece, and in memory at
     once.
@@ -105,9 +107,9 @@ def fit_table(
     if isinstance(table, Responses):
         design = prepare(table, settings)
         del table  # it may be large
-        return fit_design(design, settings, jobs=jobs, progress=progress, folder=folder)
+        return fit_design(design, settings, how=how, progress=progress, folder=folder)
     opened = open_table(table, settings)
-    step = len(opened.locales) if settings.scope == "joint" else jobs
+    step = len(opened.locales) if settings.scope == "joint" else how.at_once
     batches = [opened.locales[at : at + step] for at in range(0, len(opened.locales), step)]
 
     def designs(own: Settings) -> Iterator[Design]:
@@ -119,14 +121,14 @@ def fit_table(
             yield prepare_locales(ours, locales, counted=counted)
 
     shelf = Shelf() if len(batches) > 1 else None
-    return _fit(designs, _Way(jobs, progress or (lambda _: None), folder, shelf=shelf), settings)
+    return _fit(designs, _Way(how, progress or (lambda _: None), folder, shelf=shelf), settings)
 
 
 def fit_design(
     design: Design,
     settings: Settings,
     *,
-    jobs: int = 1,
+    how: Launcher = Local(),  # noqa: B008 (it cannot be changed)
     progress: Progress | None = None,
     folder: Path | None = None,
     bases: Collection[str] | None = None,
@@ -146,7 +148,7 @@ def fit_design(
         assert wanted is not None
         yield wanted
 
-    way = _Way(jobs, progress or (lambda _: None), folder, bases)
+    way = _Way(how, progress or (lambda _: None), folder, bases)
     return _fit(designs, way, settings, twice=design.other is not None)
 
 
@@ -154,7 +156,7 @@ def fit_design(
 class _Way:
     """How a fit runs, which changes no number; see `Run`, and `Shelf` for what memory cannot hold."""
 
-    jobs: int
+    how: Launcher
     tell: Progress
     folder: Path | None = None
     bases: Collection[str] | None = None
@@ -175,7 +177,7 @@ def _fit(
     parts: list[Part] = []
     likeness = Likeness()
     for design in designs(settings):
-        run = Run(design, settings, engine, way.jobs, way.tell, way.folder, way.bases)
+        run = Run(design, settings, engine, way.how, way.tell, way.folder, way.bases)
         part, likeness = fit_part(run, likeness)
         parts.append(part if way.shelf is None else replace(part, variants=way.shelf.put(part.variants)))
         del design, run  # the answers of one batch at a time

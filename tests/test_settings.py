@@ -24,7 +24,7 @@ def test_groups_hold_every_setting_once():
 
 def test_fit_takes_the_settings_with_their_types_and_defaults():
     parameters = dict(inspect.signature(maskedadv.fit).parameters)
-    for name in ("responses", "jobs", "progress"):
+    for name in ("responses", "jobs", "launcher", "progress"):
         del parameters[name]
     assert set(parameters) == set(OPTIONS) == set(get_type_hints(Arguments))
     for f in fields(Settings):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_options
 from maskedadv.cross_validation.arguments import SHARED
 from maskedadv.words.numbers import number, plural
@@ -15,6 +16,7 @@ from maskedadv.words.terminal import format_table, records, to_json, wrap
 if TYPE_CHECKING:
     from maskedadv.cross_validation import Comparison
     from maskedadv.cross_validation.plan import Plan
+    from maskedadv.launchers import Launcher
 
 
 @click.command()
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     "--nuts", is_flag=True, help="Also nuts and crm-nuts where no candidate is named; minutes, not seconds."
 )
 @settings_options(*SHARED, chains=2, warmup=300, draws=300)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Folds fitted at the same time.")
+@launch_options("Folds")
 @click.option("--predictions", is_flag=True, help="Also write every prediction (predictions.parquet).")
 @click.option("--overwrite", is_flag=True, help="Replace another comparison in the folder.")
 @json_option
@@ -51,7 +53,7 @@ def command(
     folds: int,
     candidates: tuple[str, ...],
     nuts: bool,
-    jobs: int,
+    how: Launcher,
     predictions: bool,
     overwrite: bool,
     as_json: bool,
@@ -76,8 +78,6 @@ def command(
     from maskedadv.responses import read_responses
     from maskedadv.sampling.priors import parse_priors
 
-    if jobs < 1:
-        raise BadSetting(f"--jobs must be 1 or more (is {jobs}).")
     if predictions and output is None:
         raise BadSetting("--predictions writes a file; give a folder with -o.")
     given |= {"locale": given["locale"] or None, "priors": parse_priors(given["priors"]) or None}
@@ -89,7 +89,7 @@ def command(
         nuts=nuts,
         **{k: v for k, v in given.items() if v is not None},
     )
-    found = _run(plan, output, jobs=jobs, predictions=predictions, overwrite=overwrite)
+    found = _run(plan, output, how=how, predictions=predictions, overwrite=overwrite)
     if as_json:
         click.echo(
             to_json(
@@ -110,7 +110,7 @@ def command(
         click.echo(f"\nWritten to {output}")
 
 
-def _run(plan: Plan, output: Path | None, *, jobs: int, predictions: bool, overwrite: bool) -> Comparison:
+def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, overwrite: bool) -> Comparison:
     """Run a plan; with an output folder, finished folds are kept beside it until it is whole."""
     from dataclasses import replace
 
@@ -118,9 +118,10 @@ def _run(plan: Plan, output: Path | None, *, jobs: int, predictions: bool, overw
     from maskedadv.cross_validation.running import run_plan
     from maskedadv.cross_validation.saving import MARK, PREDICTIONS, load_comparison, save_comparison
     from maskedadv.files.folders import check_folder
+    from maskedadv.launchers import tracked
 
     if output is None:
-        return run_plan(plan, jobs=jobs, progress=_tell)
+        return run_plan(plan, how=how, progress=_tell)
     check_folder(output, MARK, plan.describe()["fingerprint"], overwrite=overwrite)
     done = (
         (output / MARK).is_file() and not overwrite and (not predictions or (output / PREDICTIONS).is_file())
@@ -130,8 +131,9 @@ def _run(plan: Plan, output: Path | None, *, jobs: int, predictions: bool, overw
         return load_comparison(output)
     folder = open_kept(output, plan.describe(), overwrite=overwrite)
     try:
-        found = run_plan(plan, jobs=jobs, progress=_tell, folder=folder)
-        save_comparison(found if predictions else replace(found, predictions=None), output)
+        with tracked(how, output) as how:
+            found = run_plan(plan, how=how, progress=_tell, folder=folder)
+            save_comparison(found if predictions else replace(found, predictions=None), output)
     except BaseException:
         if count := close_kept(output, keep=True):
             click.echo(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import (
     ALL_SETTINGS,
     json_option,
@@ -20,6 +21,7 @@ from maskedadv.words.terminal import records, to_json
 
 if TYPE_CHECKING:
     from maskedadv.design.prepare import Table
+    from maskedadv.launchers import Launcher
     from maskedadv.result.fit_result import Fit
     from maskedadv.settings import Settings
 
@@ -28,28 +30,25 @@ if TYPE_CHECKING:
 @responses_argument
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the result.")
 @settings_options(*ALL_SETTINGS)
-@click.option(
-    "--jobs", type=int, default=1, show_default=True, help="Blocks (nuts: locales) fitted at the same time."
-)
+@launch_options("Blocks (nuts: locales)")
 @click.option("--overwrite", is_flag=True, help="Replace another result in the folder.")
 @json_option
-def command(responses: str, output: Path, jobs: int, overwrite: bool, as_json: bool, **given: Any) -> None:
+def command(
+    responses: str, output: Path, how: Launcher, overwrite: bool, as_json: bool, **given: Any
+) -> None:
     """Estimate abilities and the gaps of RESPONSES and write them to a folder.
 
     RESPONSES is a CSV or Parquet file, or a folder of Parquet files; see `maskedadv check`.
     """
-    from maskedadv.errors import BadSetting
     from maskedadv.files.claims import claim
 
     settings = settings_of(given)
-    if jobs < 1:
-        raise BadSetting(f"--jobs must be 1 or more (is {jobs}).")
     with claim(output):  # for as long as it runs: a second run there would be lost at the end
-        result = _fit_into(responses, output, settings, jobs=jobs, overwrite=overwrite)
+        result = _fit_into(responses, output, settings, how=how, overwrite=overwrite)
     _say(result, output, as_json=as_json)
 
 
-def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, overwrite: bool) -> Fit:
+def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher, overwrite: bool) -> Fit:
     """The result of the run, which lies in the folder at the end."""
     from maskedadv.responses import open_responses
 
@@ -60,16 +59,18 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, jobs: int, ov
     import_ahead(*_LATER)
     table = open_responses(responses, _tell)
     from maskedadv.fitting import fit_table
+    from maskedadv.launchers import tracked
     from maskedadv.result.save import check_output, same_run
 
     if same_run(output, table.fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         return _load_or_say(output)
     check_output(output, overwrite=overwrite)
-    if settings.method == "nuts":
-        return _run_resumable(table, settings, output, jobs=jobs, overwrite=overwrite)
-    result = fit_table(table, settings, jobs=jobs, progress=_tell)
-    result.save(output, overwrite=overwrite)
+    with tracked(how, output) as how:
+        if settings.method == "nuts":
+            return _run_resumable(table, settings, output, how=how, overwrite=overwrite)
+        result = fit_table(table, settings, how=how, progress=_tell)
+        result.save(output, overwrite=overwrite)
     return result
 
 
@@ -125,7 +126,7 @@ def _tell(line: str) -> None:
     click.echo(f"  {line}", err=True)
 
 
-def _run_resumable(table: Table, settings: Settings, output: Path, *, jobs: int, overwrite: bool) -> Fit:
+def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launcher, overwrite: bool) -> Fit:
     """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
     from maskedadv.engines import choose_engine
     from maskedadv.fitting import fit_table
@@ -135,7 +136,7 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, jobs: int,
     engine = choose_engine(settings.engine, settings.response)
     folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
-        result = fit_table(table, settings, jobs=jobs, progress=_tell, folder=folder)
+        result = fit_table(table, settings, how=how, progress=_tell, folder=folder)
         result.save(output, overwrite=overwrite)
     except BaseException:
         close_unfinished(output, keep_results=True)

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("maskedadv.cli.report:command", "A page, figures and tables from a result."),
     "power": ("maskedadv.cli.power:command", "How many items and models does a study need?"),
     "sensitivity": ("maskedadv.cli.sensitivity:command", "Does the answer change with the analysis?"),
+    "status": ("maskedadv.cli.status:command", "How far a long command is."),
     "simulate": ("maskedadv.cli.simulate:command", "A response table with a known truth."),
     "validity": ("maskedadv.cli.validity:command", "Is a translated benchmark a proxy for a native one?"),
     "annotation": ("maskedadv.cli.annotation:command", "Agreement of annotators, and of a model with them."),

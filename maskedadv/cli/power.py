@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from maskedadv.checks import Number, Whole
+from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, plan_of, plan_options
 from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import VARIANTS
@@ -19,6 +20,7 @@ from maskedadv.words.terminal import format_table, records, to_json, wrap
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maskedadv.launchers import Launcher
     from maskedadv.result.fit_result import Fit
     from maskedadv.simulation.plan import Plan
 
@@ -37,7 +39,7 @@ OF_RESULT = ("models", "items_ca", "items_cs", "knowledge_gap", "gap_sd")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Power that is wanted.")
 @click.option("--level", type=float, default=LEVEL, show_default=True, help="Coverage of the intervals.")
 @click.option("--replicates", type=int, default=0, show_default=True, help="Simulated studies; 0 for none.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes of the simulation.")
+@launch_options("Groups of simulated studies")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Table: .csv or .parquet.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Figure: .png, .svg or .pdf.")
 @click.option("--overwrite", is_flag=True, help="Replace table and figure.")
@@ -50,7 +52,7 @@ def command(
     wanted: float,
     level: float,
     replicates: int,
-    jobs: int,
+    how: Launcher,
     output: Path | None,
     figure: Path | None,
     overwrite: bool,
@@ -65,11 +67,11 @@ def command(
     numbers, only --models, --items-ca, --items-cs, --knowledge-gap and --gap-sd then count.
     """
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.launchers import tracked
     from maskedadv.power.table import power_table
     from maskedadv.result.save import load
 
     Whole(0, 10**7)("--replicates", replicates)
-    Whole(1, 1000)("--jobs", jobs)
     for flag, counts in (("--at-items", at_items), ("--at-models", at_models)):
         for count in counts:
             Whole(1, 10**7)(flag, count)
@@ -83,18 +85,19 @@ def command(
     plan = _plan(plan_of(given), fit)
     variants = variant or ("paired", "plain")
     needed = {v: _needed(plan, v, fit, wanted, level) for v in variants}
-    table = power_table(
-        plan,
-        items=at_items or None,
-        models=at_models or None,
-        variants=variants,
-        replicates=replicates,
-        level=level,
-        result=fit,
-        jobs=jobs,
-        tell=lambda line: click.echo(f"  {line}", err=True),
-        journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
-    )
+    with tracked(how, output if replicates else None) as how:
+        table = power_table(
+            plan,
+            items=at_items or None,
+            models=at_models or None,
+            variants=variants,
+            replicates=replicates,
+            level=level,
+            result=fit,
+            launcher=how,
+            tell=lambda line: click.echo(f"  {line}", err=True),
+            journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
+        )
     if output is not None:
         write_table(table, output)
     if figure is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli.launch_options import make_launcher, ray_option, slurm_option
 from maskedadv.cli.options import json_option
 from maskedadv.cli.score_options import score_options
 from maskedadv.cli.score_units import make_units, say
@@ -20,7 +22,9 @@ from maskedadv.words.terminal import clean, format_table, to_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from maskedadv.launchers import Launcher
     from maskedadv.scoring.launch.devices import Slot
+    from maskedadv.scoring.launch.plan import Unit
 
 
 @click.group()
@@ -61,9 +65,10 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
 @click.option(
     "--gpus",
     default=0,
-    help="Processes, each with its own GPU; default: all GPUs of this machine. With --slurm: GPUs of a job.",
+    help="Processes, each with its own GPU; default: all of this machine. With --slurm, --ray: of a model.",
 )
-@click.option("--slurm", metavar="PARTITION", help="Hand the models to Slurm, one job each, and wait.")
+@slurm_option
+@ray_option
 @click.option("--again", is_flag=True, help="Ask anew where a server or memory failed.")
 @click.option(
     "--partitioned",
@@ -75,6 +80,7 @@ def run(
     output: Path,
     gpus: int,
     slurm: str | None,
+    ray: str | None,
     again: bool,
     partitioned: bool,
     as_json: bool,
@@ -85,38 +91,62 @@ def run(
     ITEMS are files in the project's schema (see maskedadv items convert); each is a set of its own name.
     What is done is kept in OUTPUT; the same command again does only what is missing.
     """
-    from maskedadv.errors import BadSetting, UnitsFailed
-    from maskedadv.scoring.launch.launch import (
-        identify_units,
-        largest_first,
-        read_errors,
-        run_units,
-    )
+    from maskedadv.errors import BadSetting
+    from maskedadv.launchers import Slurm, tracked
+    from maskedadv.scoring.launch.launch import identify_units
+
+    how = make_launcher(1, slurm, ray, None)
+    elsewhere = "--slurm" if slurm is not None else "--ray" if ray is not None else ""
+    if elsewhere and options["dtype"] == "auto":
+        raise BadSetting(
+            f"{elsewhere} needs a --dtype, such as bfloat16: this machine may not have the others' GPU."
+        )
+    if elsewhere and options["max_cost"] is not None:
+        raise BadSetting(f"--max-cost holds for requests from this machine; leave {elsewhere} out.")
+    slots = [] if elsewhere else _slots(gpus, options["url"], options["device"])
+    if elsewhere and options["device"] == "auto":
+        options["device"] = "cuda"  # others have a GPU, whatever this machine has
+    units = make_units(**options)
+    known = identify_units(units, output, _progress)
+    _refuse_unwritable(output)
+    if isinstance(how, Slurm):
+        how = replace(how, folder=output / "_slurm")
+    with tracked(how, output) as how:
+        _run(
+            units,
+            known,
+            output,
+            slots,
+            how,
+            gpus=gpus or 1,
+            again=again,
+            partitioned=partitioned,
+            as_json=as_json,
+        )
+
+
+def _run(
+    units: list[Unit],
+    known: dict[str, dict[str, Any]],
+    output: Path,
+    slots: list[Slot],
+    how: Launcher,
+    *,
+    gpus: int,
+    again: bool,
+    partitioned: bool,
+    as_json: bool,
+) -> None:
+    """Ask, write the table, and say what failed."""
+    from maskedadv.errors import UnitsFailed
+    from maskedadv.launchers import Local
+    from maskedadv.scoring.launch.launch import largest_first, read_errors, run_units
     from maskedadv.scoring.launch.plan import collect
     from maskedadv.scoring.launch.summary import summary, unobserved, warnings
     from maskedadv.scoring.launch.work import count_left
 
-    if slurm is not None and options["dtype"] == "auto":
-        raise BadSetting(
-            "--slurm needs a --dtype, such as bfloat16: this machine may not have the jobs' GPU."
-        )
-    if slurm is not None and options["max_cost"] is not None:
-        raise BadSetting("--max-cost holds for requests from this machine; leave --slurm out.")
-    slots = _slots(gpus, options["url"], options["device"]) if slurm is None else []
-    if slurm is not None and options["device"] == "auto":
-        options["device"] = "cuda"  # a job has a GPU, whatever this machine has
-    units = make_units(**options)
-    known = identify_units(units, output, _progress)
-    _refuse_unwritable(output)
-    if slurm is not None:
-        from maskedadv.scoring.launch.slurm import run_on_slurm
-
-        failed = run_on_slurm(
-            largest_first(units), known, output, slurm, again=again, gpus=gpus or 1, report=_progress
-        )
-    else:
-        queue = largest_first(units) if len(slots) > 1 else units
-        failed = run_units(queue, known, output, _progress, slots, again=again)
+    queue = largest_first(units) if len(slots) > 1 or not isinstance(how, Local) else units
+    failed = run_units(queue, known, output, _progress, slots, again=again, how=how, gpus=gpus)
     found: list[dict[str, Any]] = []
     told: list[str] = []
     blind: list[str] = []

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maskedadv.checks import Whole
+from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
 from maskedadv.vocabulary import GAPS, KNOWLEDGE, SUBSETS, gap_titles
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 if TYPE_CHECKING:
+    from maskedadv.launchers import Launcher
     from maskedadv.sensitivity import Sensitivity
 
 NEEDED = {"global_gap": ("CA",), "local_gap": ("CS",), KNOWLEDGE: SUBSETS}
@@ -50,7 +51,7 @@ SETTINGS = (
 @click.option(
     "--gap", type=click.Choice(list(GAPS)), default=KNOWLEDGE, show_default=True, help="What to tell."
 )
-@click.option("--jobs", type=int, default=1, show_default=True, help="Analyses at the same time.")
+@launch_options("Analyses")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Table: .csv or .parquet.")
 @click.option("--figure", type=click.Path(path_type=Path), help="Specification curve: .png, .svg or .pdf.")
 @click.option("--overwrite", is_flag=True, help="Replace table and figure.")
@@ -61,7 +62,7 @@ def command(
     subject: str | None,
     other: tuple[str, ...],
     gap: str,
-    jobs: int,
+    how: Launcher,
     output: Path | None,
     figure: Path | None,
     overwrite: bool,
@@ -76,11 +77,11 @@ def command(
     """
     from maskedadv.errors import BadSetting, NotEstimable
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.launchers import tracked
     from maskedadv.responses import read_responses
     from maskedadv.sensitivity import vary
     from maskedadv.sensitivity.reading import by_kind, by_locale, in_words, judged
 
-    Whole(1, 1000)("--jobs", jobs)
     others = dict(pair.partition("=")[::2] for pair in other)
     if not all(name and table for name, table in others.items()):
         raise BadSetting("--other is NAME=TABLE, such as --other 'digits=digits.csv'.")
@@ -94,16 +95,18 @@ def command(
     lacks = [s for k, s in enumerate(SUBSETS) if s in NEEDED[gap] and not (table.item_subset == k).any()]
     if lacks and not others:  # known before the work
         raise NotEstimable(f"the {gap_titles()[gap]} needs {lacks[0]} items, and the table has none.")
-    found = vary(
-        table,
-        settings=settings_of(given),
-        models=models,
-        subject=subject,
-        others=others,
-        jobs=jobs,
-        tell=lambda line: click.echo(f"  {line}", err=True),
-        journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
-    )
+    settings = settings_of(given)
+    with tracked(how, output) as how:
+        found = vary(
+            table,
+            settings=settings,
+            models=models,
+            subject=subject,
+            others=others,
+            launcher=how,
+            tell=lambda line: click.echo(f"  {line}", err=True),
+            journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
+        )
     if judged(found, gap).empty:
         title = gap_titles()[gap]
         raise NotEstimable(f"no {title} is known under any analysis; `maskedadv check` says what is missing.")

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option
 from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import WIDTH, clean, format_table
 
 if TYPE_CHECKING:
+    from maskedadv.launchers import Launcher
     from maskedadv.validity import Study
 
 
@@ -77,6 +79,7 @@ def inputs(function: Any) -> Any:
 @click.option("--repeats", default=200, show_default=True, help="Balanced halves drawn in Block A.")
 @click.option("--min-items", default=50, show_default=True, help="Block A: fewest items to interpret.")
 @click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
+@launch_options("Pairings")
 @click.option("--overwrite", is_flag=True, help="Replace the results in the output folder.")
 @json_option
 def run(
@@ -84,6 +87,7 @@ def run(
     table: str | None,
     models: str | None,
     output: Path | None,
+    how: Launcher,
     overwrite: bool,
     as_json: bool,
     reliability: tuple[str, ...],
@@ -95,6 +99,7 @@ def run(
     and 25 to 31 as CSV and LaTeX, Figure 1, and a page (index.html) with all of them.
     """
     from maskedadv.files.folders import check_folder, whole_folder
+    from maskedadv.launchers import tracked
     from maskedadv.validity import Settings, study
     from maskedadv.validity.inputs import prepare
 
@@ -103,13 +108,15 @@ def run(
     if output is not None:
         check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
     _notes(prepared.notes)
-    result = study(prepared)
-    if output is not None:
-        from maskedadv.reports.validity_page import write_study
+    with tracked(how, output) as how:
+        result = study(prepared, launcher=how, tell=lambda line: click.echo(f"  {line}", err=True))
+        if output is not None:
+            from maskedadv.reports.validity_page import write_study
 
-        # Every other file of ours is written each time; what is left over is the user's.
-        with whole_folder(output, lambda name: name == "figure1.svg") as folder:
-            write_study(result, folder)
+            # Every other file of ours is written each time; what is left over is the user's.
+            with whole_folder(output, lambda name: name == "figure1.svg") as folder:
+                write_study(result, folder)
+    if output is not None:
         click.echo(f"Wrote {output / 'index.html'} and the tables beside it.", err=True)
     click.echo(result.to_json() if as_json else _summary(result))
 

@@ -11,6 +11,7 @@ import pandas as pd
 from maskedadv.cross_validation.comparison import Comparison
 from maskedadv.cross_validation.plan import make_plan
 from maskedadv.cross_validation.running import run_plan
+from maskedadv.launchers.kinds import Launcher, Local
 from maskedadv.responses import Responses, read_responses
 
 
@@ -22,6 +23,7 @@ def compare(
     candidates: Sequence[str] | None = None,
     nuts: bool = False,
     jobs: int = 1,
+    launcher: Launcher | None = None,
     progress: Callable[[str], None] = lambda _: None,
     **arguments: Any,
 ) -> Comparison:
@@ -44,6 +46,8 @@ def compare(
         Whether candidates sampled by NUTS are among them where none is named; they take minutes.
     jobs
         Folds fitted by maximum likelihood at the same time; changes no number.
+    launcher
+        Where folds are fitted, posteriors too, in the place of `jobs`; see `maskedadv.launchers`.
     progress
         Called with a line of text as folds are done.
     arguments
@@ -68,4 +72,4 @@ def compare(
     plan = make_plan(
         read_responses(responses), scheme=scheme, folds=folds, candidates=candidates, nuts=nuts, **arguments
     )
-    return run_plan(plan, jobs=jobs, progress=progress)
+    return run_plan(plan, how=launcher or Local(jobs), progress=progress)

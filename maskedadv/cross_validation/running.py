@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from maskedadv.checks import Whole
 from maskedadv.cross_validation.candidates import DRAWS, Candidate
 from maskedadv.cross_validation.comparison import Comparison, make_tables
 from maskedadv.cross_validation.folds import NEVER
@@ -22,6 +21,9 @@ from maskedadv.cross_validation.plan import Plan
 from maskedadv.cross_validation.training import base_rates
 from maskedadv.engines import Engine, choose_engine
 from maskedadv.errors import EngineFailed, NotConverged, NotEstimable
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit as Launched
 from maskedadv.vocabulary import SUBSETS
 
 Array = NDArray[np.float64]
@@ -33,12 +35,17 @@ QUIET = 3.0
 
 
 def run_plan(
-    plan: Plan, *, jobs: int = 1, progress: Tell = lambda _: None, folder: Path | None = None
+    plan: Plan,
+    *,
+    how: Launcher = Local(),  # noqa: B008 (it cannot be changed)
+    progress: Tell = lambda _: None,
+    folder: Path | None = None,
 ) -> Comparison:
     """Fit, predict and score; see `maskedadv.cross_validation.compare`.
 
     Parameters
     ----------
+    how : where folds are fitted
     folder : where finished folds are kept, and taken from if they lie there
 
     Raises
@@ -46,17 +53,13 @@ def run_plan(
     NotEstimable
         No answer can be held out.
     """
-    Whole(1, 10**6)("jobs", jobs)
     frame = _held_out(plan)
     engine = choose_engine(next(iter(plan.settings.values())).engine)
     notes = list(plan.chosen.notes)
-    units: dict[tuple[str, str, int], Unit] = {}
-    for (candidate, locale, fold), unit in _units(plan, engine, jobs, Kept(folder, plan.locales), progress):
-        units[candidate.name, locale, fold] = unit
+    units = _units(plan, engine, how, Kept(folder, plan.locales), progress)
+    for (name, locale, fold), unit in units.items():
         if unit.trouble:
-            notes.append(
-                f"{candidate.name}, {locale}, fold {fold + 1}: {unit.trouble}; the base rate stands in"
-            )
+            notes.append(f"{name}, {locale}, fold {fold + 1}: {unit.trouble}; the base rate stands in")
     names = [c.name for c in plan.chosen.candidates]
     base = np.concatenate(_ordered(plan, lambda k, f: _base(plan, k, f)))
     fallback = {}
@@ -137,41 +140,49 @@ def _held_out(plan: Plan) -> pd.DataFrame:
     return frame.assign(**{k: frame[k].astype("category") for k in labels})
 
 
-def _units(plan: Plan, engine: Engine, jobs: int, kept: Kept, tell: Tell) -> Iterator[tuple[Task, Unit]]:
+def _units(
+    plan: Plan, engine: Engine, how: Launcher, kept: Kept, tell: Tell
+) -> dict[tuple[str, str, int], Unit]:
     """Every candidate, locale and fold, kept as it is done; maximum likelihood first."""
     tasks: list[Task] = [
         (c, k, f) for c in plan.chosen.candidates for k in plan.locales for f in range(plan.folds.count)
     ]
     tasks.sort(key=lambda task: task[0].method == DRAWS)
-    todo: list[Task] = []
-    for task in tasks:
-        found = kept.get(task[0].name, task[1], task[2])
-        if found is None:
-            todo.append(task)
-        else:
-            yield task, found
-    if len(todo) < len(tasks):
-        tell(f"{len(tasks) - len(todo)} of {len(tasks)} folds are kept from the earlier run")
-    quick = [t for t in todo if t[0].method != DRAWS]
-    if jobs == 1 or len(quick) < 2:
-        done: Iterator[Unit] = (_unit(plan, engine, t) for t in quick)
-    else:
-        done = Parallel(n_jobs=jobs, return_as="generator")(
-            delayed(_unit)(_only(plan, t), engine, t) for t in quick
-        )
+    found = {task: unit for task in tasks if (unit := kept.get(task[0].name, task[1], task[2])) is not None}
+    if found:
+        tell(f"{len(found)} of {len(tasks)} folds are kept from the earlier run")
+    todo = [task for task in tasks if task not in found]
+    # Stan's own threads use the cores of this machine: one posterior after the other.
+    alone = [t for t in todo if t[0].method == DRAWS] if isinstance(how, Local) else []
     told = time.monotonic()
-    for k, (task, unit) in enumerate(zip(quick, done, strict=True)):
-        kept.put(task[0].name, task[1], task[2], unit)
-        last = k + 1 == len(quick) or quick[k + 1][0] is not task[0]
+
+    def keep(task: Task, unit: Unit) -> None:
+        nonlocal told
+        candidate, locale, fold = task
+        kept.put(candidate.name, locale, fold, unit)
+        found[task] = unit
+        if candidate.method == DRAWS:
+            tell(f"{candidate.name}: {locale}, fold {fold + 1} of {plan.folds.count}, {unit.seconds:.0f} s")
+            return
+        last = all(t in found for t in tasks if t[0] is candidate)
         if last or time.monotonic() - told > QUIET:
-            tell(f"{task[0].name}: " + ("done" if last else f"{task[1]}, fold {task[2] + 1}"))
+            tell(f"{candidate.name}: " + ("done" if last else f"{locale}, fold {fold + 1}"))
             told = time.monotonic()
-        yield task, unit
-    for task in todo[len(quick) :]:  # Stan's own threads use the cores
-        unit = _unit(plan, engine, task)
-        kept.put(task[0].name, task[1], task[2], unit)
-        tell(f"{task[0].name}: {task[1]}, fold {task[2] + 1} of {plan.folds.count}, {unit.seconds:.0f} s")
-        yield task, unit
+
+    here = isinstance(how, Local) and how.jobs == 1
+    for chosen, by in (
+        ([t for t in todo if t not in alone], how),
+        (alone, Local(ledger=how.ledger)),
+    ):
+        units = [
+            Launched(
+                f"{t[0].name}, {t[1]}, fold {t[2] + 1}",
+                partial(_unit, plan if here or chosen is alone else _only(plan, t), engine, t),
+            )
+            for t in chosen
+        ]
+        complete(units, by, keep=lambda n, unit, own=chosen: keep(own[n], unit), tell=tell)  # type: ignore[misc]
+    return {(c.name, k, f): found[c, k, f] for c, k, f in tasks}
 
 
 def _only(plan: Plan, task: Task) -> Plan:
@@ -184,7 +195,7 @@ def _only(plan: Plan, task: Task) -> Plan:
     return replace(plan, designs={candidate.response: own}, target=own, folds=nothing, fold=fold)
 
 
-def _unit(plan: Plan, engine: Engine, task: Task) -> Unit:
+def _unit(plan: Plan, engine: Engine, task: Task, _: Tell) -> Unit:
     candidate, locale, fold = task
     start = time.perf_counter()
     own = plan.training(candidate.response, locale, fold)

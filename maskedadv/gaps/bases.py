@@ -16,6 +16,7 @@ from maskedadv.engines import Engine
 from maskedadv.gaps.one_trait import CommonTrait
 from maskedadv.gaps.paired import paired_gaps
 from maskedadv.gaps.subset_gaps import PivotAbilities, SubsetGaps, from_estimates
+from maskedadv.launchers.kinds import Launcher, Local
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.estimators import estimate_blocks
 from maskedadv.result.draws import Posterior
@@ -30,7 +31,7 @@ class Run:
 
     Attributes
     ----------
-    jobs : blocks (locales, under `nuts`) at the same time
+    how : where blocks (locales, under `nuts`) are fitted
     tell : called with a line of text as parts are done
     folder : where NUTS keeps finished locales, a folder for each base; None keeps them in memory
     bases : those that may be made; None allows all
@@ -40,7 +41,7 @@ class Run:
     design: Design
     settings: Settings
     engine: Engine
-    jobs: int = 1
+    how: Launcher = Local()  # noqa: RUF009 (it cannot be changed)
     tell: Callable[[str], None] = lambda _: None
     folder: Path | None = None
     bases: Collection[str] | None = None
@@ -90,7 +91,7 @@ def _from_blocks(run: Run, name: str, *, with_floor: bool, paired: bool = False)
             design,
             settings,
             run.engine,
-            jobs=run.jobs,
+            how=run.how,
             tell=run.tell,
             folder=folder,
             with_floor=with_floor,
@@ -98,7 +99,7 @@ def _from_blocks(run: Run, name: str, *, with_floor: bool, paired: bool = False)
         )
     else:
         estimates = estimate_blocks(
-            design, settings, run.engine, jobs=run.jobs, tell=run.tell, with_floor=with_floor
+            design, settings, run.engine, how=run.how, tell=run.tell, with_floor=with_floor
         )
     fitted = tuple(Fitted(b, e) for b, e in zip(design.blocks, estimates, strict=True))
     return Based(from_estimates(design, settings.interval, fitted), fitted, posteriors)

@@ -109,7 +109,7 @@ def _by_item(run: Run, plain: Based) -> Mapping[str, Mapping[int, SubsetGaps]]:
         settings, method="optimize", estimator=estimator, interval="robust", priors=None, variants="none",
         guessing="none", link="none",
     )  # fmt: skip
-    estimates = estimate_blocks(run.design, ours, run.engine, jobs=run.jobs, tell=lambda _: None)
+    estimates = estimate_blocks(run.design, ours, run.engine, how=run.how, tell=lambda _: None)
     fitted = [Fitted(b, e) for b, e in zip(run.design.blocks, estimates, strict=True)]
     return from_estimates(run.design, "robust", fitted)
 

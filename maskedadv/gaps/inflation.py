@@ -31,7 +31,7 @@ def joint_and_marginal(run: Run, few: Sequence[Fitted]) -> NDArray[np.float64]:
         run.settings, estimator="marginal", interval="robust", variants="none", guessing="none", link="none",
         headline="auto",
     )  # fmt: skip
-    estimates = estimate_blocks(design, settings, run.engine, jobs=run.jobs, tell=lambda _: None)
+    estimates = estimate_blocks(design, settings, run.engine, how=run.how, tell=lambda _: None)
     again = [Fitted(b, e) for b, e in zip(blocks, estimates, strict=True)]
     ours, theirs = (from_estimates(design, "robust", v) for v in (few, again))
     pairs = [(ours[k][s].difference, theirs[k][s].difference) for k in design.locales for s in ours[k]]

@@ -5,7 +5,7 @@ To add one, write its function (answers to `BlockEstimate`), enter it here, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,9 @@ from maskedadv.design.estimable import FEW_CELLS, continuous_parts, joint_parts,
 from maskedadv.design.prepare import Design
 from maskedadv.engines import Engine
 from maskedadv.errors import NotConverged
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit, named
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
 from maskedadv.maximum_likelihood.bootstrap import item_weights
 from maskedadv.maximum_likelihood.continuous import fit_crm
@@ -101,38 +104,46 @@ def estimate_blocks(
     settings: Settings,
     engine: Engine,
     *,
-    jobs: int,
+    how: Launcher,
     tell: Callable[[str], None],
     with_floor: bool = False,
 ) -> list[BlockEstimate]:
-    """Estimates in the order of the design's blocks, whatever the number of jobs.
+    """Estimates in the order of the design's blocks, wherever they are made.
 
     Parameters
     ----------
-    jobs : blocks at the same time in processes; 1 takes two threads, which share the work of one process
+    how : where blocks are estimated; in the process at hand two threads share the work if it has two cores
     tell : called with a line of text as blocks and bootstrap replicates are done
     with_floor : whether right answers may be guesses, at the blocks' `chance`
     """
-    done: list[BlockEstimate] = []
-    one = partial(estimate_block, settings=settings, n_items=design.n_items, with_floor=with_floor)
-    found: Iterator[BlockEstimate]
-    if len(design.blocks) == 1 or (jobs == 1 and cores() == 1):
-        found = (one(block, engine=engine, tell=tell) for block in design.blocks)
-    elif jobs == 1:
-        found = side_by_side(
-            lambda block, asked, told: one(block, engine=asked, tell=told), design.blocks, engine, tell
-        )
-    else:
-        from joblib import Parallel, delayed  # its processes need no `if __name__ == "__main__"` in a script
+    done: dict[int, BlockEstimate] = {}
 
-        found = Parallel(n_jobs=min(jobs, len(design.blocks)), return_as="generator")(
-            delayed(one)(block, engine=engine) for block in design.blocks
-        )
-    for block, estimate in zip(design.blocks, found, strict=True):
+    def keep(k: int, estimate: BlockEstimate) -> None:
+        block = design.blocks[k]
         cells, items = block.answers.shape
         tell(f"{block.name}: {cells} cells, {items} items" + (", with guessing floor" if with_floor else ""))
-        done.append(estimate)
-    return done
+        done[k] = estimate
+
+    one = partial(estimate_block, settings=settings, n_items=design.n_items, with_floor=with_floor)
+    if isinstance(how, Local) and how.jobs == 1 and len(design.blocks) > 1 and cores() > 1:
+        found = side_by_side(
+            lambda block, asked, told: one(block, engine=asked, tell=named(block.name, told)),
+            design.blocks,
+            engine,
+            tell,
+        )
+        for k, estimate in enumerate(found):
+            keep(k, estimate)
+    else:
+        units = [Unit(block.name, partial(_estimate, one, block, engine)) for block in design.blocks]
+        complete(units, how, keep=keep, tell=tell)
+    return [done[k] for k in range(len(design.blocks))]
+
+
+def _estimate(
+    one: Callable[..., BlockEstimate], block: Block, engine: Engine, tell: Callable[[str], None]
+) -> BlockEstimate:
+    return one(block, engine=engine, tell=tell)
 
 
 def estimate_block(
@@ -152,7 +163,7 @@ def estimate_block(
 
     def tick(done: int) -> None:
         if done and done % 100 == 0:
-            tell(f"{block.name}: replicate {done} of {settings.replicates}")
+            tell(f"replicate {done} of {settings.replicates}")
 
     common: dict[str, Any] = {
         "interval": settings.interval,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from maskedadv.engines import choose_engine
 from maskedadv.errors import NotConverged
+from maskedadv.files.journal import Journal
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit
 from maskedadv.maximum_likelihood.guessing import fit_floor
 from maskedadv.maximum_likelihood.marginal import fit_marginal
 from maskedadv.maximum_likelihood.paired import fit_paired, fit_paired_floor
@@ -61,31 +65,59 @@ def simulate_power(
     jobs: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Simulated]:
-    """Studies of one locale under a plan, robust intervals; no model is left out for its accuracy.
+    """Studies of one locale under a plan, in `jobs` processes; see `simulate_powers`."""
+    (found,) = simulate_powers(
+        [plan], variants, replicates=replicates, level=level, launcher=Local(jobs), tell=tell
+    )
+    return found
+
+
+def simulate_powers(
+    plans: Sequence[Plan],
+    variants: Sequence[str],
+    *,
+    replicates: int = 200,
+    level: float = LEVEL,
+    launcher: Launcher | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    kept: Journal | None = None,
+) -> list[dict[str, Simulated]]:
+    """Studies of one locale under several plans, robust intervals; no model is left out for its accuracy.
 
     Parameters
     ----------
+    plans : that differ in their numbers of CS items
     variants : of `plain` (marginal), `floor`, `paired`, `paired+floor`
-    replicates : studies; the same for any number of jobs
-    jobs : processes
+    replicates : studies of each plan; the same wherever they are simulated
+    launcher : where; default: in this process
+    kept : finished studies, a few at a time, and where they are kept
     """
+    kept = kept or Journal()
     chunks = [range(first, min(first + CHUNK, replicates)) for first in range(0, replicates, CHUNK)]
-    if jobs == 1 or len(chunks) == 1:
-        found = (_some(plan, variants, chunk) for chunk in chunks)
-    else:
-        found = Parallel(n_jobs=min(jobs, len(chunks)), return_as="generator")(
-            delayed(_some)(plan, variants, chunk) for chunk in chunks
-        )
-    parts = []
-    for chunk, part in zip(chunks, found, strict=True):
-        parts.append(part)
-        if chunk.stop % 100 == 0 or chunk.stop == replicates:
-            tell(f"{plan.models} models, {plan.items_cs} CS items: study {chunk.stop} of {replicates}")
-    values = np.concatenate(parts)  # (R, V, 3): estimate, sd, truth
-    return {v: _summary(values[:, k], plan.knowledge_gap, level) for k, v in enumerate(variants)}
+    keys = [[f"{plan.items_cs} CS items, studies from {c.start + 1} on" for c in chunks] for plan in plans]
+    units = [
+        Unit(key, partial(_some, plan, tuple(variants), chunk))
+        for plan, own in zip(plans, keys, strict=True)
+        for chunk, key in zip(chunks, own, strict=True)
+        if kept.get(key) is None
+    ]
+
+    def keep(k: int, values: Array) -> None:
+        kept.add(units[k].name, values.tolist())
+        done = len(kept.values)
+        if done % 5 == 0 or done == len(plans) * len(chunks):
+            tell(f"study {min(done * CHUNK, len(plans) * replicates)} of {len(plans) * replicates}")
+
+    complete(units, launcher or Local(), keep=keep, tell=tell)
+    out = []
+    for plan, own in zip(plans, keys, strict=True):
+        parts = [np.array(kept.get(key), dtype=np.float64) for key in own]
+        values = np.concatenate(parts)  # (R, V, 3): estimate, sd, truth
+        out.append({v: _summary(values[:, k], plan.knowledge_gap, level) for k, v in enumerate(variants)})
+    return out
 
 
-def _some(plan: Plan, variants: Sequence[str], chunk: range) -> Array:
+def _some(plan: Plan, variants: Sequence[str], chunk: range, _: Callable[[str], None]) -> Array:
     return np.array([one_study(plan, variants, replicate) for replicate in chunk])
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from maskedadv.errors import BadSetting
 from maskedadv.files.journal import Journal
-from maskedadv.power.by_simulation import BASES, Simulated, simulate_power
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.power.by_simulation import BASES, Simulated, simulate_powers
 from maskedadv.power.formula import expected, no_formula, per_item, power_of, width_of
 from maskedadv.result.fit_result import Fit
 from maskedadv.settings import LEVEL
@@ -50,6 +50,7 @@ def power_table(
     level: float = LEVEL,
     result: Fit | None = None,
     jobs: int = 1,
+    launcher: Launcher | None = None,
     tell: Callable[[str], None] = lambda _: None,
     journal: Path | None = None,
 ) -> pd.DataFrame:
@@ -65,7 +66,8 @@ def power_table(
     level : of the intervals
     result : if given, items are worth what they were there (any variant that it holds); not simulated
     jobs : processes of the simulation
-    journal : file that keeps finished points, so that the same call completes an interrupted one
+    launcher : where studies are simulated, in the place of `jobs`; see `maskedadv.launchers`
+    journal : file that keeps finished studies, so that the same call completes an interrupted one
 
     Returns
     -------
@@ -83,7 +85,7 @@ def power_table(
     n = plan.items_cs
     items = sorted({max(round(n * f), 1) for f in SPREAD} if items is None else set(items))
     sizes = {max(plan.models // 2, 1), plan.models, 2 * plan.models} if models is None else set(models)
-    simulated = _simulated(plan, items, variants, replicates, level, jobs, tell, journal)
+    simulated = _simulated(plan, items, variants, replicates, level, launcher or Local(jobs), tell, journal)
     rows: list[dict[str, Any]] = []
     for variant in variants:
         for size in sorted(sizes | ({plan.models} if replicates else set())):
@@ -144,27 +146,19 @@ def _simulated(
     variants: Sequence[str],
     replicates: int,
     level: float,
-    jobs: int,
+    how: Launcher,
     tell: Callable[[str], None],
     journal: Path | None,
 ) -> dict[tuple[int, str], Simulated]:
     """Every number of items and variant; none without replicates."""
     if not replicates:
         return {}
-    about = {"plan": plan.as_json(), "variants": list(variants), "replicates": replicates, "level": level}
+    about = {"plan": plan.as_json(), "variants": list(variants), "replicates": replicates}
+    plans = [_sized(plan, count, plan.models) for count in items]
     largest = _sized(plan, max(items), plan.models)
     check_size(largest.models, sum(largest.n_items), 2)
-    out: dict[tuple[int, str], Simulated] = {}
     with Journal.open(journal, about) as kept:
-        for count in items:
-            at = _sized(plan, count, plan.models)
-            values = kept.get(str(count))
-            if values is None:
-                found = simulate_power(at, variants, replicates=replicates, level=level, jobs=jobs, tell=tell)
-                kept.add(str(count), values := {v: asdict(s) for v, s in found.items()})
-            out |= {(count, v): Simulated(**_numbers(s)) for v, s in values.items()}
-    return out
-
-
-def _numbers(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: np.nan if v is None else v for k, v in values.items()}
+        found = simulate_powers(
+            plans, variants, replicates=replicates, level=level, launcher=how, tell=tell, kept=kept
+        )
+    return {(n, v): own for n, by_variant in zip(items, found, strict=True) for v, own in by_variant.items()}

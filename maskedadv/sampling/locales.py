@@ -1,29 +1,24 @@
-"""Sample every locale: one after the other, or several at a time in processes of their own."""
+"""Sample every locale: one after the other here, or each as a unit of its own by a launcher."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-import maskedadv
 from maskedadv.design.blocks import Block
 from maskedadv.design.prepare import Design
 from maskedadv.engines.protocol import Engine
-from maskedadv.errors import EngineFailed, NotAResult
-from maskedadv.files.alive import temporary_folder
-from maskedadv.files.atomic import partial_files
+from maskedadv.errors import NotAResult
+from maskedadv.files.atomic import sweep
+from maskedadv.launchers.kinds import Launcher
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit
 from maskedadv.maximum_likelihood.block_estimate import BlockEstimate
 from maskedadv.result.draws import Posterior, file_names
 from maskedadv.result.unfinished import keep_tree, kept_tree
@@ -43,7 +38,7 @@ def sample_all(
     settings: Settings,
     engine: Engine,
     *,
-    jobs: int,
+    how: Launcher,
     progress: Progress,
     folder: Path | None,
     chance: Mapping[str, tuple[Array, Array]] | None = None,
@@ -56,55 +51,55 @@ def sample_all(
     ----------
     chance : guessing floor of every item of either subset, by locale; None samples without a floor
     paired : whether the layouts hold pairs only, to be sampled model by model
-    jobs : locales at the same time; their chains share the cores
+    how : where locales are sampled
     folder : where finished locales are kept (and taken from, if they lie there); None keeps them in memory
     among : see `Design`
     """
     names = file_names(list(among or [layout.locale for layout in layouts]))
-    threads = None if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
-    tasks = [make_task(layout, settings, engine.name, threads) for layout in layouts]
+    tasks = [make_task(layout, settings, engine.name, how.threads) for layout in layouts]
     tasks = [replace(task, paired=paired) for task in tasks]
     if chance is not None:
         tasks = [replace(task, chance=chance[task.layout.locale]) for task in tasks]
     variant = "+".join(name for name, on in (("paired", paired), ("floor", chance is not None)) if on)
-    with temporary_folder() as temporary:
-        running = _Running()
-
-        def one(task: Task) -> Posterior:
-            locale = task.layout.locale
-            path = (folder or temporary) / names[locale]
-
-            def tell(line: str) -> None:
-                progress(f"{locale}{variant and ', ' + variant}: {line}")
-
-            if path.exists():
-                try:
-                    kept = kept_tree(path)
-                except NotAResult:
-                    tell("the file of the earlier run is damaged; sampled again")
-                else:
-                    tell("kept from the earlier run")
-                    return kept
-
-            if jobs == 1:
-                tree = sample_locale(task, tell)
-                if folder is None:
-                    return Posterior(tree)
-                return keep_tree(tree, path)
-            running.sample(task, path, tell)
-            return kept_tree(path) if folder else Posterior(kept_tree(path).tree())
-
-        if jobs == 1:
-            return [one(task) for task in tasks]
-        with ThreadPoolExecutor(jobs) as pool:
+    called = [task.layout.locale + (f", {variant}" if variant else "") for task in tasks]
+    paths = [None if folder is None else folder / names[task.layout.locale] for task in tasks]
+    found: dict[int, Posterior] = {}
+    for k, path in enumerate(paths):
+        if path is not None and path.exists():
             try:
-                futures = [pool.submit(one, task) for task in tasks]
-                return [f.result() for f in futures]
-            except BaseException:
-                for f in futures:
-                    f.cancel()
-                running.stop()
-                raise
+                found[k] = kept_tree(path)
+            except NotAResult:
+                progress(f"{called[k]}: the file of the earlier run is damaged; sampled again")
+            else:
+                progress(f"{called[k]}: kept from the earlier run")
+    for path in filter(None, paths[:1]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    todo = [k for k in range(len(tasks)) if k not in found]
+
+    def keep(n: int, tree: xr.DataTree | None) -> None:
+        path = paths[todo[n]]
+        if path is None:
+            assert tree is not None
+            found[todo[n]] = Posterior(tree)
+        else:
+            found[todo[n]] = kept_tree(path) if tree is None else keep_tree(tree, path)
+
+    units = [Unit(called[k], partial(_sample, tasks[k], paths[k])) for k in todo]
+    try:
+        complete(units, how, keep=keep, tell=progress)
+    finally:
+        for path in filter(None, paths):  # of processes that were killed
+            sweep(path)
+    return [found[k] for k in range(len(tasks))]
+
+
+def _sample(task: Task, path: Path | None, tell: Progress) -> xr.DataTree | None:
+    """Sample a locale into its file; on a machine that has no such folder, give the posterior back."""
+    tree = sample_locale(task, tell)
+    if path is None or not path.parent.is_dir():
+        return tree
+    keep_tree(tree, path)
+    return None
 
 
 def estimate_locales(
@@ -112,7 +107,7 @@ def estimate_locales(
     settings: Settings,
     engine: Engine,
     *,
-    jobs: int,
+    how: Launcher,
     tell: Progress,
     folder: Path | None,
     with_floor: bool = False,
@@ -134,7 +129,7 @@ def estimate_locales(
         list(layouts.values()),
         settings,
         engine,
-        jobs=jobs,
+        how=how,
         progress=tell,
         folder=folder,
         chance=floors,
@@ -179,60 +174,3 @@ def make_task(layout: Layout, settings: Settings, engine: str, threads: int | No
         seed=settings.seed,
         threads=threads,
     )
-
-
-@dataclass
-class _Running:
-    """The worker processes alive, so that an interrupt can end them."""
-
-    stopped: bool = False
-
-    def __post_init__(self) -> None:
-        self._alive: set[subprocess.Popen[str]] = set()
-        self._lock = threading.Lock()
-
-    def sample(self, task: Task, path: Path, tell: Progress) -> None:
-        """Run one worker to its end."""
-        with temporary_folder() as folder:
-            file, errors = folder / "task.pickle", folder / "errors"
-            file.write_bytes(pickle.dumps(task))
-            home = str(Path(maskedadv.__file__).resolve().parent.parent)
-            paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
-            with self._lock:
-                if self.stopped:
-                    return
-                with errors.open("w", encoding="utf-8") as stderr:
-                    process = subprocess.Popen(
-                        [sys.executable, "-m", "maskedadv.sampling.worker", str(file), str(path)],
-                        stdout=subprocess.PIPE,
-                        stderr=stderr,
-                        text=True,
-                        encoding="utf-8",
-                        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"},
-                        start_new_session=True,
-                    )
-                self._alive.add(process)
-            assert process.stdout is not None
-            for line in process.stdout:
-                tell(line.rstrip("\n"))
-            code = process.wait()
-            for partial in partial_files(path, process.pid):
-                partial.unlink(missing_ok=True)
-            problem = errors.read_text("utf-8").strip()
-            with self._lock:
-                self._alive.discard(process)
-        if code and not self.stopped:
-            last = problem.splitlines()[-1] if problem else f"exit code {code}"
-            raise EngineFailed(f"locale {task.layout.locale!r}: {last}")
-
-    def stop(self) -> None:
-        """End all workers and what they started."""
-        with self._lock:
-            self.stopped = True
-            alive = list(self._alive)
-        for process in alive:
-            if hasattr(os, "killpg"):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()

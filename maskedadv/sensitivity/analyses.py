@@ -6,16 +6,19 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from joblib import Parallel, delayed
 
 from maskedadv.design.prepare import prepare
 from maskedadv.errors import BadSetting, MissingColumn
 from maskedadv.files.journal import Journal
 from maskedadv.fitting import fit_design
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit
 from maskedadv.models_table import read_models
 from maskedadv.responses import Responses, read_responses
 from maskedadv.sensitivity.estimate import estimate
@@ -71,6 +74,7 @@ def vary(
     subject: str | None = None,
     others: Mapping[str, str | Path | pd.DataFrame | Responses] | None = None,
     jobs: int = 1,
+    launcher: Launcher | None = None,
     tell: Callable[[str], None] = lambda _: None,
     journal: Path | None = None,
 ) -> Sensitivity:
@@ -91,6 +95,8 @@ def vary(
         The same study under another letter form, prompt or reading, as response tables by name.
     jobs
         Processes; they change no number.
+    launcher
+        Where specifications are estimated, in the place of `jobs`; see `maskedadv.launchers`.
     tell
         Called with a line as specifications are done.
     journal
@@ -136,7 +142,7 @@ def vary(
         "families": hashlib.sha256(json.dumps(sorted(families.items())).encode()).hexdigest(),
         "subjects": hashlib.sha256(json.dumps(sorted(subjects.items())).encode()).hexdigest(),
     }
-    rows = _run(specs, jobs, tell, journal, about)
+    rows = _run(specs, launcher or Local(jobs), tell, journal, about)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     floats = dict.fromkeys(("estimate", "sd", "lower", "upper", "p_positive"), "float64")
     return Sensitivity(frame.astype(floats), headline, tuple(notes), settings)
@@ -144,7 +150,7 @@ def vary(
 
 def _run(
     specs: list[Specification],
-    jobs: int,
+    how: Launcher,
     tell: Callable[[str], None],
     journal: Path | None,
     about: Mapping[str, Any],
@@ -152,16 +158,18 @@ def _run(
     keys = [f"{s.kind}: {s.name}" for s in specs]
     with Journal.open(journal, about) as kept:
         todo = [(key, spec) for key, spec in zip(keys, specs, strict=True) if kept.get(key) is None]
-        if jobs == 1 or len(todo) < 2:
-            found = (estimate(spec) for _, spec in todo)
-        else:
-            found = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator")(
-                delayed(estimate)(spec) for _, spec in todo
-            )
-        for done, ((key, _), rows) in enumerate(zip(todo, found, strict=True), len(specs) - len(todo) + 1):
-            kept.add(key, rows)
-            tell(f"{done} of {len(specs)}: {key}")
+
+        def keep(k: int, rows: list[dict[str, Any]]) -> None:
+            kept.add(todo[k][0], rows)
+            tell(f"{len(kept.values)} of {len(specs)}: {todo[k][0]}")
+
+        units = [Unit(key, partial(_estimate, spec)) for key, spec in todo]
+        complete(units, how, keep=keep, tell=tell)
         return [row for key in keys for row in kept.get(key)]
+
+
+def _estimate(spec: Specification, _: Callable[[str], None]) -> list[dict[str, Any]]:
+    return estimate(spec)
 
 
 def _read(source: Any, subject: str | None) -> tuple[Responses, dict[str, str]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ import pandas as pd
 from maskedadv import __version__
 from maskedadv.errors import NotEstimable
 from maskedadv.files.text_tables import plain_records
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import complete
+from maskedadv.launchers.unit import Unit
 from maskedadv.validity import analyses
 from maskedadv.validity.corrected import corrected_rows, joint_evidence
 from maskedadv.validity.inputs import Inputs, prepare
@@ -95,6 +100,9 @@ def study(
     scores: str | Path | pd.DataFrame | None = None,
     models: str | Path | pd.DataFrame | None = None,
     settings: Settings | None = None,
+    *,
+    launcher: Launcher | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Study:
     """Run every analysis of every pairing.
 
@@ -104,6 +112,10 @@ def study(
         Path of a pairings file, its content, or what `prepare` returned (then the rest is not used).
     scores, models
         Override the tables named in the pairings file.
+    launcher
+        Where pairings are analysed; default: in this process. See `maskedadv.launchers`.
+    tell
+        Called with a line as pairings are done.
 
     Raises
     ------
@@ -114,50 +126,33 @@ def study(
     """
     inputs = pairings if isinstance(pairings, Inputs) else prepare(pairings, scores, models, settings)
     settings, models_table = inputs.settings, inputs.models
-    tables: dict[str, list[dict[str, Any]]] = {
-        name: []
-        for name in (
-            "ranking",
-            "incremental",
-            "refits",
-            "vif",
-            "influence",
-            "evidence",
-            "corrected",
-            "reliability",
-            "corrected_refits",
-            "locality",
-            "dropped",
+    benchmarks = dict.fromkeys(
+        (benchmark, p.language) for p in inputs.pairings for benchmark in (p.native, p.proxy)
+    )
+    units = [
+        Unit(p.name, partial(_pairing_rows, p, inputs.scores[p.language], models_table, settings))
+        for p in inputs.pairings
+    ]
+    units += [
+        Unit(
+            f"balance of {b}, {lang}", partial(_balance, b, lang, inputs.scores[lang], models_table, settings)
         )
-    }
-    benchmarks: dict[tuple[str, str], None] = {}
-    for pairing in inputs.pairings:
-        found = inputs.scores[pairing.language]
-        tables["ranking"] += analyses.ranking_rows(pairing, found, models_table, settings)
-        rows = [
-            analyses.incremental_row(pairing, found, models_table, settings, v) for v in analyses.VARIANTS
-        ]
-        refits, vif, influence = analyses.diagnostics(pairing, found, models_table, settings)
-        tables["incremental"] += rows
-        tables["refits"] += refits
-        tables["vif"] += vif
-        tables["influence"] += influence
-        plain = analyses.evidence_row(rows[0], refits, settings.alpha)
-        joint = joint_evidence(pairing, found, models_table, settings, plain["evidence"], plain["p_f"])
-        reason = "; ".join(filter(None, [plain["reason"], joint["hangs_on"]]))
-        tables["evidence"].append(plain | joint | {"reason": reason})
-        estimates, reliabilities, corrected_refits = corrected_rows(pairing, found, models_table, settings)
-        tables["corrected"] += estimates
-        tables["reliability"] += reliabilities
-        tables["corrected_refits"] += corrected_refits
-        tables["locality"].append(analyses.locality_row(pairing, found, rows[0]))
-        tables["dropped"] += _dropped(pairing, found, models_table)
-        benchmarks |= dict.fromkeys([(pairing.native, pairing.language), (pairing.proxy, pairing.language)])
+        for b, lang in benchmarks
+    ]
+    found: dict[int, Any] = {}
+
+    def keep(k: int, value: Any) -> None:
+        found[k] = value
+        tell(f"{len(found)} of {len(units)}: {units[k].name}")
+
+    complete(units, launcher or Local(), keep=keep, tell=tell)
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
+    for k in range(len(inputs.pairings)):
+        for name, own in found[k].items():
+            tables[name] += own
     _refuse_if_nothing(tables)
     frames = {name: _frame(name, rows) for name, rows in tables.items()}
-    block_a = [
-        analyses.balance_row(b, lang, inputs.scores[lang], models_table, settings) for b, lang in benchmarks
-    ]
+    block_a = [found[k] for k in range(len(inputs.pairings), len(units))]
     return Study(
         settings=settings,
         pairings=inputs.pairings,
@@ -170,6 +165,55 @@ def study(
     )
 
 
+def _pairing_rows(
+    pairing: Pairing, found: Scores, models: pd.DataFrame, settings: Settings, _: Callable[[str], None]
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows of every table but those that are of benchmarks, of one pairing."""
+    rows = [analyses.incremental_row(pairing, found, models, settings, v) for v in analyses.VARIANTS]
+    refits, vif, influence = analyses.diagnostics(pairing, found, models, settings)
+    plain = analyses.evidence_row(rows[0], refits, settings.alpha)
+    joint = joint_evidence(pairing, found, models, settings, plain["evidence"], plain["p_f"])
+    reason = "; ".join(filter(None, [plain["reason"], joint["hangs_on"]]))
+    estimates, reliabilities, corrected_refits = corrected_rows(pairing, found, models, settings)
+    return {
+        "ranking": analyses.ranking_rows(pairing, found, models, settings),
+        "incremental": rows,
+        "refits": refits,
+        "vif": vif,
+        "influence": influence,
+        "evidence": [plain | joint | {"reason": reason}],
+        "corrected": estimates,
+        "reliability": reliabilities,
+        "corrected_refits": corrected_refits,
+        "locality": [analyses.locality_row(pairing, found, rows[0])],
+        "dropped": _dropped(pairing, found, models),
+    }
+
+
+def _balance(
+    benchmark: str,
+    language: str,
+    scores: Scores,
+    models: pd.DataFrame,
+    settings: Settings,
+    _: Callable[[str], None],
+) -> dict[str, Any]:
+    return analyses.balance_row(benchmark, language, scores, models, settings)
+
+
+_TABLES = (
+    "ranking",
+    "incremental",
+    "refits",
+    "vif",
+    "influence",
+    "evidence",
+    "corrected",
+    "reliability",
+    "corrected_refits",
+    "locality",
+    "dropped",
+)
 _COLUMNS = {
     "reliability": ["pairing", "variant", "role", "score", "reliability", "basis", "tips_at", "note"],
     "corrected_refits": ["pairing", "left_out", "n_models", "beta", "p", "passes", "reason"],

@@ -81,6 +81,13 @@ def p_value(p: float) -> str:
     return f"= {text[1:] if text.startswith('0.') else text}"
 
 
+def clock(seconds: float) -> str:
+    """Seconds as 3:07 or 1:02:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def percent(share: float) -> str:
     """A share as whole percent, never rounded to an impossible 0 or 100."""
     if math.isnan(share):

@@ -1,3 +1,3 @@
-from . import estimate, launch, plan, progress, slurm, store
+from . import estimate, launch, plan, progress, store
 
-__all__ = ["estimate", "launch", "plan", "progress", "slurm", "store"]
+__all__ = ["estimate", "launch", "plan", "progress", "store"]

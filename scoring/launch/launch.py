@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import importlib
 import json
-import multiprocessing
-import os
-import queue
-import sys
-import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing
+from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing, UnitsFailed, WorkerDied
 from maskedadv.files.atomic import write_whole
+from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.launchers.launching import launch
+from maskedadv.launchers.unit import Unit as Launched
+from maskedadv.launchers.unit import WorkerSpoilt
 from maskedadv.scoring.endpoints.secrets import hide_of
 from maskedadv.scoring.endpoints.settings import ApiSettings
 from maskedadv.scoring.launch.devices import Slot, is_spoilt
@@ -63,6 +63,8 @@ def run_units(
     slots: Sequence[Slot] = (),
     *,
     again: bool = False,
+    how: Launcher = Local(),  # noqa: B008 (it cannot be changed)
+    gpus: int = 0,
 ) -> list[str]:
     """Score all units that are not done, in their order.
 
@@ -71,9 +73,13 @@ def run_units(
     identities
         From `identify_units`; units without one count as failed.
     slots
-        From `devices.assign`: processes at a time, each with GPUs of its own; none works in this process.
+        From `devices.assign`: processes of this machine at a time, each with GPUs of its own.
     again
         Whether pieces with answers that failed for passing reasons (a server, memory) are done anew.
+    how
+        Where units are scored if there are no slots; default: in this process.
+    gpus
+        With Slurm or Ray: of a model that is not asked on the CPU or at an endpoint.
 
     Returns
     -------
@@ -81,67 +87,69 @@ def run_units(
     """
     failed = [unit.model for unit in units if unit.model not in identities]
     ready = [unit for unit in units if unit.model in identities]
-    if not slots:
-        done = [run_unit(unit, identities[unit.model], out, report, again=again) for unit in ready]
-        return failed + [unit.model for unit, good in zip(ready, done, strict=True) if not good]
-    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
-    for unit in ready:
-        waiting.put(unit)
+    if slots:
+        ready = [
+            _on(unit, slots[0].device) for unit in ready
+        ]  # the same for all: one GPU, or one model on all
+        seen = tuple({"CUDA_VISIBLE_DEVICES": slot.visible} for slot in slots)
+        how = Local(environments=seen, fresh=True, ledger=how.ledger)
+    parts = [
+        Launched(
+            unit.model,
+            partial(_score, unit, identities[unit.model], out.absolute(), again),
+            gpus=0 if _on_cpu(unit) else gpus,
+        )
+        for unit in ready
+    ]
+    done = 0
 
-    def serve(slot: Slot) -> None:
-        while True:
-            try:
-                unit = waiting.get_nowait()
-            except queue.Empty:
-                return
-            if not _run_apart(slot, unit, identities[unit.model], out, again):
-                failed.append(unit.model)
+    def count(*_: object) -> None:
+        nonlocal done
+        done += 1
+        if not isinstance(how, Local):
+            report(f"{done} of {len(parts)} jobs done.")
 
-    threads = [threading.Thread(target=serve, args=(slot,)) for slot in slots]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    def lose(k: int, error: BaseException) -> None:
+        if isinstance(error, WorkerDied) and not is_spoilt(str(error)):  # else it has recorded why
+            record_failure(out, ready[k], str(error))
+        failed.append(ready[k].model)
+        count()
+
+    launch(parts, how, keep=count, failed=lose, tell=report)
     return failed
 
 
-def _run_apart(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> bool:
-    """Score a unit in a process of its own; in a second one, if the first lost its GPU."""
-    for last in (False, True):
-        code = start_worker(slot, unit, identity, out, again)
-        if code < 0:
-            record_failure(out, unit, f"The process was ended by signal {-code}.")
-        if code == 0 or last or not is_spoilt(read_errors(out).get(unit.model, "")):
-            break
-    return code == 0
+def _score(
+    unit: Unit, identity: Mapping[str, Any], out: Path, again: bool, report: Callable[[str], None]
+) -> None:
+    """Score what is missing of one unit, wherever this runs; a failure is recorded and raised.
 
-
-def start_worker(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> int:
-    """Run a process that scores one unit, and wait for its exit code."""
-    worker = multiprocessing.get_context("spawn").Process(
-        target=work_on, args=(slot, unit, identity, out, again)
-    )
-    worker.start()
-    worker.join()
-    return worker.exitcode or 0
-
-
-def run_unit(
-    unit: Unit,
-    identity: Mapping[str, Any],
-    out: Path,
-    report: Callable[[str], None],
-    *,
-    again: bool = False,
-) -> bool:
-    """Score what is missing of one unit; False if it failed, which is recorded."""
+    Raises
+    ------
+    UnitsFailed
+    WorkerSpoilt
+        The process has lost its GPU.
+    """
     try:
         score_unit(unit, identity, out, report, again=again)
-    except Exception as error:  # whatever happens to one model, the others go on
+    except Exception as error:
         _fail(out, unit, error, report)
-        return False
+        reason = _hide(unit, f"{type(error).__name__}: {error}")
+        if is_spoilt(reason):
+            raise WorkerSpoilt(reason) from None
+        raise UnitsFailed(reason) from None
     _error_path(out, unit).unlink(missing_ok=True)
-    return True
+
+
+def _on(unit: Unit, device: str) -> Unit:
+    """The unit on what a process calls its GPUs; an endpoint needs none."""
+    if not isinstance(unit.settings, HfSettings):
+        return unit
+    return replace(unit, settings=replace(unit.settings, device=device))
+
+
+def _on_cpu(unit: Unit) -> bool:
+    return isinstance(unit.settings, ApiSettings) or unit.settings.device == "cpu"
 
 
 def score_unit(
@@ -183,19 +191,6 @@ def read_errors(out: Path) -> dict[str, str]:
         record = json.loads(path.read_text("utf-8"))
         found[record["model"]] = record["error"]
     return found
-
-
-def work_on(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> None:
-    """What a process of `run_units` does; leaves with 1 if the unit failed."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = slot.visible
-
-    def report(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
-    if isinstance(unit.settings, HfSettings):  # the others ask an endpoint
-        unit = replace(unit, settings=replace(unit.settings, device=slot.device))
-    done = run_unit(unit, identity, out, report, again=again)
-    raise SystemExit(0 if done else 1)
 
 
 def _error_path(out: Path, unit: Unit) -> Path:

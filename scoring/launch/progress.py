@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from maskedadv.words.numbers import clock
+
 _SECONDS = 5.0
 
 
@@ -39,10 +41,3 @@ class Progress:
             f"{self._model}  {self._language}  {self._items:,} of {self._n_items:,} items  "
             f"{rate:,.0f} {self._unit}/s  {clock(left)} left"
         )
-
-
-def clock(seconds: float) -> str:
-    """Seconds as 3:07 or 1:02:03."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

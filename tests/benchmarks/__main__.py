@@ -17,6 +17,7 @@ BENCHMARKS = {
     "out_of_core": "Tables larger than memory: 1,000 models × up to 100 locales",
     "nuts": "NUTS: effective draws of the knowledge gap a second, beside NumPyro and the joint program",
     "floor": "The guessing floor: maximum likelihood and NUTS, beside SciPy and NumPyro",
+    "launchers": "Launchers: what a unit costs beside its work, and two Ray nodes beside one",
     "scoring": "Scoring: models of 100 million parameters on the CPU, beside lm-evaluation-harness",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"

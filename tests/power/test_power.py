@@ -17,7 +17,7 @@ from maskedadv.datasets import global_mmlu_lite
 from maskedadv.design.collapse import group_rows
 from maskedadv.errors import BadSetting
 from maskedadv.likelihoods import integrated
-from maskedadv.power import items_needed, power_table, simulate_power, table
+from maskedadv.power import by_simulation, items_needed, power_table, simulate_power
 from maskedadv.power.by_simulation import one_study
 from maskedadv.power.formula import expected, no_formula, per_item, power_of, width_of
 from maskedadv.power.marginal_information import expected_information
@@ -183,22 +183,22 @@ def test_an_interrupted_table_is_completed_and_the_same(tmp_path, monkeypatch):
     plan, kept = Plan(models=3, items_ca=40, items_cs=40), tmp_path / ".t.csv.unfinished"
     ask = {"items": [40, 60, 80], "variants": ["paired"], "replicates": 20}
     whole = power_table(plan, **ask)
-    real, calls = table.simulate_power, []
+    real, calls = by_simulation.one_study, []
 
-    def stop_at_second(at, *args, **more):
+    def stop_in_second(at, *args, **more):
         calls.append(at.items_cs)
-        if len(calls) == 2:
+        if len(calls) == 25:
             raise KeyboardInterrupt
         return real(at, *args, **more)
 
-    monkeypatch.setattr(table, "simulate_power", stop_at_second)
+    monkeypatch.setattr(by_simulation, "one_study", stop_in_second)
     with pytest.raises(KeyboardInterrupt):
         power_table(plan, **ask, journal=kept)
     assert kept.exists()
     with kept.open("a") as file:
-        file.write('["60", {"paired": {"po')  # a line that a kill cut off
+        file.write('["60 CS items, studies from 1 on", [[[0.1, 0.2')  # a line that a kill cut off
     again = power_table(plan, **ask, journal=kept)
-    assert calls == [40, 60, 60, 80]
+    assert calls == [40] * 20 + [60] * 5 + [60] * 20 + [80] * 20
     assert not kept.exists()
     assert again.equals(whole)
     kept.write_text("mine")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from maskedadv.errors import BadSetting
+from maskedadv.errors import BadSetting, UnitsFailed, UnusableModel, WorkerDied
+from maskedadv.launchers.kinds import Local
+from maskedadv.launchers.unit import Unit as Launched
+from maskedadv.launchers.unit import WorkerSpoilt
 from maskedadv.scoring.launch import launch
 from maskedadv.scoring.launch.devices import Slot, assign, is_spoilt
 from maskedadv.scoring.launch.plan import Unit
+from maskedadv.scoring.models.settings import HfSettings
 from tests.scoring.conftest import write_item_file
 from tests.scoring.launch.test_launch import run
 
@@ -84,21 +89,28 @@ def test_no_gpu_is_given_twice_and_none_that_is_not_there(
 
 
 @pytest.fixture
-def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Slot, str]]:
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[tuple[set[Slot], str]]:
     """A machine that seems to have two GPUs: what would be processes on them run here, on the CPU."""
-    started: list[tuple[Slot, str]] = []
+    started: list[tuple[set[Slot], str]] = []
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    real = launch.launch
 
-    def start(slot: Slot, unit: Unit, identity: Mapping[str, Any], out: Path, again: bool) -> int:
-        from dataclasses import replace
+    def start(parts: list[Launched], how: Local, **more: Any) -> None:
+        here = []
+        for part in parts:
+            unit, *rest = part.work.args  # type: ignore[attr-defined]
+            if how.environments:
+                assert how.fresh
+                device = unit.settings.device
+                seen = {Slot(own["CUDA_VISIBLE_DEVICES"], device) for own in how.environments}
+                started.append((seen, unit.model))
+                unit = replace(unit, settings=replace(unit.settings, device="cpu"))
+            here.append(replace(part, work=partial(launch._score, unit, *rest)))
+        real(here, Local(), **more)
 
-        started.append((slot, unit.model))
-        on_cpu = replace(unit, settings=replace(unit.settings, device="cpu"))  # type: ignore[arg-type]
-        return 0 if launch.run_unit(on_cpu, identity, out, print, again=again) else 1
-
-    monkeypatch.setattr(launch, "start_worker", start)
+    monkeypatch.setattr(launch, "launch", start)
     return started
 
 
@@ -106,7 +118,7 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Slot, str]]:
 def test_a_machine_with_two_gpus_runs_every_combination(
     device: str,
     gpus: int,
-    two_gpus: list[tuple[Slot, str]],
+    two_gpus: list[tuple[set[Slot], str]],
     tiny_model: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -127,36 +139,48 @@ def test_a_machine_with_two_gpus_runs_every_combination(
     frame = pd.read_parquet(tmp_path / "out" / "responses.parquet")
     assert frame.groupby("model").size().to_dict() == {"a": 4, "b": 4}
     assert sorted(model for _, model in two_gpus) == (["a", "b"] if expected else [])
-    assert {slot for slot, _ in two_gpus} <= set(expected)
+    assert all(slots == set(expected) for slots, _ in two_gpus)
 
 
-def test_a_process_that_lost_its_gpu_is_followed_by_a_fresh_one(
+def test_a_process_that_lost_its_gpu_does_nothing_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from maskedadv.scoring.models.settings import HfSettings
+    """The launcher then takes another; any other failure leaves it as it is."""
+    unit = Unit("m", HfSettings("m"), ())
 
-    units = [Unit(name, HfSettings("m"), ()) for name in ("lost once", "lost", "wrong", "killed", "good")]
-    started: list[str] = []
+    def score(error: Exception) -> None:
+        def raises(*_: Any, **__: Any) -> None:
+            raise error
 
-    def start(_: Slot, unit: Unit, *__: Any) -> int:
-        started.append(unit.model)
-        first = started.count(unit.model) == 1
-        if unit.model == "killed":
-            return -9
-        if unit.model == "good" or (unit.model == "lost once" and not first):
-            return 0
-        error = (
-            "UnusableModel: no" if unit.model == "wrong" else "RuntimeError: CUDA error: device-side assert"
-        )
-        launch.record_failure(tmp_path, unit, error)
-        return 1
+        monkeypatch.setattr(launch, "score_unit", raises)
+        launch._score(unit, {}, tmp_path, False, print)
 
-    monkeypatch.setattr(launch, "start_worker", start)
+    with pytest.raises(WorkerSpoilt, match="CUDA error"):
+        score(RuntimeError("CUDA error: device-side assert"))
+    assert "device-side assert" in launch.read_errors(tmp_path)["m"]
+    with pytest.raises(UnitsFailed, match="UnusableModel: no"):
+        score(UnusableModel("no"))
+    assert "UnusableModel" in launch.read_errors(tmp_path)["m"]
+
+
+def test_what_failed_wherever_it_ran_is_named_and_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    units = [Unit(name, HfSettings("m"), ()) for name in ("lost", "wrong", "killed", "good")]
+    launch.record_failure(tmp_path, units[0], "RuntimeError: CUDA error: device-side assert")
+
+    def fake(parts: list[Launched], _: Local, *, keep: Any, failed: Any, **__: Any) -> None:
+        assert [part.name for part in parts] == ["lost", "wrong", "killed", "good"]
+        failed(0, WorkerDied("RuntimeError: CUDA error: device-side assert; so it went 3 times."))
+        failed(1, UnitsFailed("UnusableModel: no"))
+        failed(2, WorkerDied("its process was ended by SIGKILL; so it went 3 times."))
+        keep(3, None)
+
+    monkeypatch.setattr(launch, "launch", fake)
     known: dict[str, dict[str, Any]] = {unit.model: {} for unit in units}
-    failed = launch.run_units(units, known, tmp_path, print, [ONE])
-    assert failed == ["lost", "wrong", "killed"]
-    assert started == ["lost once", "lost once", "lost", "lost", "wrong", "killed", "good"]
-    assert "signal 9" in launch.read_errors(tmp_path)["killed"]
+    assert launch.run_units(units, known, tmp_path, print, [ONE]) == ["lost", "wrong", "killed"]
+    assert "SIGKILL" in launch.read_errors(tmp_path)["killed"]
+    assert "so it went" not in launch.read_errors(tmp_path)["lost"]  # the trace is worth more
 
 
 def test_what_spoils_a_process() -> None:
@@ -171,7 +195,6 @@ def test_a_process_of_its_own_gives_the_same_table(tiny_model: Path, tmp_path: P
 
     from maskedadv.scoring.items.sources import read_items
     from maskedadv.scoring.launch.plan import collect, make_pieces
-    from maskedadv.scoring.models.settings import HfSettings
     from maskedadv.scoring.prompts.prompts import load_prompts
 
     items = read_items([write_item_file(tmp_path / "set.jsonl", count=2)]).items
