@@ -152,11 +152,14 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launc
 
 def print_summary(result: Fit) -> None:
     """Mean gaps of every locale, in logits."""
-    from maskedadv.cli.show import gap_table, variant_text
+    from maskedadv.cli.show import MANY_LOCALES, gap_table, many_locales_text, variant_text
 
     percent = level_text(result.settings.level)
     first = result.headline
     click.echo(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")
+    if result.cube.sizes["locale"] > MANY_LOCALES:
+        click.echo(many_locales_text(result, first))
+        return
     click.echo(gap_table(result.means(variant=first)))
     if text := variant_text(result, models=False):
         click.echo(f"\n{text}")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from maskedadv.cli.show import gap_table, population_text, say_warnings, variant_text, with_means
+from maskedadv.cli.show import (
+    MANY_LOCALES,
+    gap_table,
+    many_locales_text,
+    population_text,
+    say_warnings,
+    variant_text,
+    with_means,
+)
 from maskedadv.vocabulary import GAPS, HEADLINES, KNOWLEDGE, VARIANTS
 from maskedadv.words.numbers import level_text, number, probability
 from maskedadv.words.terminal import records, to_json
@@ -78,6 +86,8 @@ def command(
     """Print the gaps of RESULTS (a folder that `maskedadv fit` wrote), in logits.
 
     The mean row's interval comes from the joint uncertainty of all models, not from averaging theirs.
+    Of more than 30 locales the terminal shows the means, a line each; --locale and the other formats show
+    every row.
     """
     from maskedadv.result.save import load
 
@@ -88,6 +98,11 @@ def command(
         result = result.with_headline(headline)
     variant = variant or result.headline
     chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}
+    if style == "text" and not as_json and not locale and result.cube.sizes["locale"] > MANY_LOCALES and mean:
+        say_warnings(result)
+        click.echo(_heading(result, variant))
+        click.echo(many_locales_text(result, variant, model=model or None, gap=gap or None))
+        return
     frame = result.gaps(**chosen, variant=variant)
     below = ""
     if mean:

@@ -24,6 +24,8 @@ _ABREAST = 4
 """Variants that stand side by side in 80 columns."""
 _SHORT = {ALL_LOCALES: "(all)", NEW_LOCALE: "(new)"}
 """What leaves names of models their room in 80 columns."""
+MANY_LOCALES = 30
+"""Locales beyond which the terminal shows a line for each, of means, and the whole is for files."""
 HEADER = ("locale", "model", "gap", "estimate", "sd", "lower", "upper", "P(>0)")
 
 
@@ -51,6 +53,39 @@ def gap_table(frame: pd.DataFrame) -> str:
     text = format_table(HEADER, rows, left=(0, 1, 2))
     below = [wrap(f"[{k}] {note}") for k, note in enumerate(notes, 1)]
     return "\n".join([text, *below, *_uneven_means(frame)])
+
+
+def many_locales_text(fit: Fit, variant: str, **chosen: Any) -> str:
+    """Mean gaps over models, a line a locale, what every variant says over all, and where the rest is.
+
+    Parameters
+    ----------
+    chosen
+        `model` and `gap`, as for `Fit.gaps`.
+    """
+    from maskedadv.result.in_words import absent_variants, locale_mean, read_variants
+
+    means = fit.means(variant=variant, **chosen)
+    kinds = list(dict.fromkeys(means["gap"]))
+    cells: dict[str, list[str]] = {}
+    for r in records(means):
+        cells.setdefault(r["locale"], []).append(_with_bounds(r))
+    whole = [locale_mean(fit, variant, models=chosen.get("model"), gap=gap) for gap in kinds]
+    rows = [[locale, *texts] for locale, texts in cells.items()]
+    rows.append([_SHORT[ALL_LOCALES], *("-" if r is None else _with_bounds(r) for r in whole)])
+    header = ["locale", *(f"{gap.removesuffix('_gap')} gap" for gap in kinds)]
+    words = [*read_variants(fit, model=chosen.get("model")), *absent_variants(fit)]
+    left = (
+        f"Of {len(cells)} locales these are the means over models. Single models, models like these, other "
+        "variants, links and tipping points: name locales (maskedadv gaps RESULT --locale ...), or take all "
+        "rows (--format csv)."
+    )
+    return "\n".join([format_table(header, rows, left=(0,)), "", *map(wrap, words), "", wrap(left)])
+
+
+def _with_bounds(row: dict[str, Any]) -> str:
+    bounds = f" [{number(row['lower'])}, {number(row['upper'])}]" if np.isfinite(row["lower"]) else ""
+    return number(row["estimate"]) + bounds
 
 
 def _uneven_means(frame: pd.DataFrame) -> list[str]:

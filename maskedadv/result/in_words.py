@@ -143,9 +143,13 @@ def _mean_in_words(fit: Fit, variant: str, chosen: Mapping[str, Any]) -> str:
 
 
 def locale_mean(
-    fit: Fit, variant: str, locales: Sequence[str] | None = None, models: Sequence[str] | None = None
+    fit: Fit,
+    variant: str,
+    locales: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    gap: str = KNOWLEDGE,
 ) -> dict[str, Any] | None:
-    """The mean knowledge gap over locales and models with its interval, from their joint uncertainty.
+    """The mean gap over locales and models with its interval, from their joint uncertainty.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def locale_mean(
     members = np.isin(joint.locales, joint.locales if locales is None else list(locales))[None, :, None]
     own = np.isin(joint.models, joint.models if models is None else list(models))[None, None, :]
     whole = joint.contrast(joint.average(members & own)).frame({"locale": [ALL_LOCALES]})
-    row = {str(k): v for k, v in whole[whole["gap"] == KNOWLEDGE].iloc[0].items()}
+    row = {str(k): v for k, v in whole[whole["gap"] == gap].iloc[0].items()}
     return row if np.isfinite(row["estimate"]) else None
 
 
