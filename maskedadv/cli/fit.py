@@ -57,19 +57,19 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
 
         check_output(output, overwrite=overwrite)
     import_ahead(*_LATER)
-    table = open_responses(responses, _tell)
+    opened = [open_responses(responses, _tell)]
     from maskedadv.fitting import fit_table
     from maskedadv.launchers import tracked
     from maskedadv.result.save import check_output, same_run
 
-    if same_run(output, table.fingerprint, settings) and not overwrite:
+    if same_run(output, opened[0].fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         return _load_or_say(output)
     check_output(output, overwrite=overwrite)
     with tracked(how, output) as how:
         if settings.method == "nuts":
-            return _run_resumable(table, settings, output, how=how, overwrite=overwrite)
-        result = fit_table(table, settings, how=how, progress=_tell)
+            return _run_resumable(opened[0], settings, output, how=how, overwrite=overwrite)
+        result = fit_table(opened.pop(), settings, how=how, progress=_tell)  # which lets it go
         result.save(output, overwrite=overwrite)
     return result
 

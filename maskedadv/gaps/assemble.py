@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.prepare import Design
+from maskedadv.gaps.by_subset import BySubset
 from maskedadv.gaps.contrasts import Interval, Uncertainty, gap_interval
+from maskedadv.gaps.joint import NORMAL_KINDS
 from maskedadv.gaps.notes import gap_notes
-from maskedadv.gaps.subset_gaps import LocaleGaps, add_by_key
+from maskedadv.gaps.subset_gaps import LocaleGaps, places_of_keys
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import SUBSETS, gaps_of
 
@@ -31,7 +33,8 @@ def assemble(design: Design, settings: Settings, locale: str, own: LocaleGaps) -
     by_subset = [own[s] for s in range(len(SUBSETS))]
     estimate = gaps_of(np.stack([part.difference for part in by_subset], axis=1))
     uncertainty = _join(settings.interval, own)
-    rows = np.moveaxis(uncertainty.gaps(), 1, 2)
+    short = settings.interval in NORMAL_KINDS and uncertainty.apart and len(uncertainty.key)
+    rows = np.moveaxis(uncertainty.spread() if short else uncertainty.gaps(), 1, 2)
     found = gap_interval(settings.interval, rows, estimate, settings.level)
     notes = gap_notes(np.stack([part.note for part in by_subset], axis=1))
     place = "some cell" if settings.min_accuracy_on == "all" else "some cell of the pivot language"
@@ -45,12 +48,9 @@ def assemble(design: Design, settings: Settings, locale: str, own: LocaleGaps) -
     return GapPart(**found.parts(), estimate=estimate, note=notes), uncertainty
 
 
-def _join(kind: str, own: LocaleGaps) -> Uncertainty:
+def _join(kind: str, own: LocaleGaps) -> BySubset:
     """Rows of both subsets; those of one key (replicates, draws, shared items) are one row."""
-    parts = []
-    for subset, part in own.items():
-        values = np.zeros((len(part.key), len(SUBSETS), part.rows.shape[1]))
-        values[:, subset] = part.rows
-        parts.append((part.key, values))
-    key, values = add_by_key(parts)
-    return Uncertainty(kind, key, values)
+    by_subset = [own[s] for s in range(len(SUBSETS))]
+    key, places = places_of_keys([part.key for part in by_subset])
+    parts = [(place, part.rows) for place, part in zip(places, by_subset, strict=True)]
+    return BySubset(kind, key, parts)

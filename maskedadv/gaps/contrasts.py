@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from maskedadv.vocabulary import GAPS, gaps_of, subsets_of
+from maskedadv.vocabulary import GAPS, SUBSETS, gaps_of, subsets_of
 
 Array = NDArray[np.float64]
+Part = tuple[NDArray[np.intp], Array]
+"""Rows of one subset: their places, shape (K',), and their values, shape (K', J)."""
 
 NO_SPREAD = 1e-10
 """A standard deviation (logit) this small is rounding: the rows hold no information on the noise."""
@@ -41,6 +43,12 @@ class Uncertainty:
     def of_models(self, used: NDArray[np.bool_]) -> Uncertainty:
         """For some of the models."""
         return self if used.all() else replace(self, values=self.values[..., used])
+
+    def parts(self) -> tuple[Part, ...]:
+        """Of every subset the rows that concern it."""
+        values = self.values
+        concerned = [np.flatnonzero(values[:, s].any(axis=1)) for s in range(len(SUBSETS))]
+        return tuple((place, values[place, s]) for s, place in enumerate(concerned))
 
     def gaps(self) -> Array:
         """Rows for all gaps, shape (K, gaps, J)."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting
 from maskedadv.gaps.contrasts import Interval, Uncertainty, gap_interval
-from maskedadv.vocabulary import GAPS
+from maskedadv.vocabulary import BY_SUBSET, GAPS
 
 if TYPE_CHECKING:
     from maskedadv.result.fit_result import Fit
@@ -237,11 +237,14 @@ class Joint:
     def _rows_of_locale(self, place: int, weight: Array) -> Array:
         """Uncertainty rows of sums over one locale with the weights (F, J, gaps), shape (K, F, gaps)."""
         own = self.uncertainty[place]
-        rows = own.gaps()
         if own.kind not in NORMAL_KINDS:
-            return _replicated(rows, weight, self.estimate[place])
-        rows[np.isnan(rows)] = 0.0  # of gaps that are not known
-        return np.stack(_products(rows, weight), axis=2)
+            return _replicated(own.gaps(), weight, self.estimate[place])
+        out = np.zeros((len(own.key), len(weight), len(GAPS)))
+        for s, (at, values) in enumerate(own.parts()):
+            known = np.where(np.isnan(values), 0.0, values)  # those that are not have no weight
+            for g in np.flatnonzero(BY_SUBSET[:, s]):
+                out[at, :, g] += BY_SUBSET[g, s] * (known @ weight[:, :, g].T)
+        return out
 
 
 def _products(rows: Array, weight: Array) -> list[Array]:

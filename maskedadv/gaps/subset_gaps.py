@@ -153,11 +153,18 @@ def add_by_key(parts: Sequence[tuple[NDArray[np.object_], Array]]) -> tuple[NDAr
     -------
     keys in the order of their first appearance, and rows
     """
-    code, unique = pd.factorize(np.concatenate([key for key, _ in parts]))
+    unique, places = places_of_keys([key for key, _ in parts])
     shape = next(rows.shape[1:] for _, rows in parts)
     total = np.zeros((len(unique), *shape))
-    first = 0
-    for key, rows in parts:
-        total[code[first : first + len(key)]] += rows
-        first += len(key)
-    return np.asarray(unique, dtype=object), total
+    for place, (_, rows) in zip(places, parts, strict=True):
+        total[place] += rows
+    return unique, total
+
+
+def places_of_keys(
+    keys: Sequence[NDArray[np.object_]],
+) -> tuple[NDArray[np.object_], list[NDArray[np.intp]]]:
+    """All keys in the order of their first appearance, and the places of each part's keys among them."""
+    code, unique = pd.factorize(np.concatenate(keys))
+    ends = np.cumsum([len(key) for key in keys])
+    return np.asarray(unique, dtype=object), np.split(code, ends[:-1])

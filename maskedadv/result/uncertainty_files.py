@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from maskedadv.errors import NotAResult
 from maskedadv.files.alive import temporary_folder
 from maskedadv.files.digests import check_file, read_checked
-from maskedadv.gaps.contrasts import Array, Uncertainty
+from maskedadv.gaps.by_subset import BySubset
+from maskedadv.gaps.contrasts import Array, Part, Uncertainty
 from maskedadv.vocabulary import SUBSETS
 
 if TYPE_CHECKING:
@@ -68,14 +69,21 @@ class StoredUncertainty(Uncertainty):
     @property
     def values(self) -> Array:
         """See `Uncertainty`."""
-        check_file(self.path, self.digest)
-        with np.load(self.path, allow_pickle=False) as arrays:
-            (only,) = _split({name: arrays[name] for name in arrays.files}).values()
-        return only.values if self.models is None else only.values[..., self.models]
+        return self._read().values
+
+    def parts(self) -> tuple[Part, ...]:
+        """See `Uncertainty`."""
+        return self._read().parts()
 
     def of_models(self, used: NDArray[np.bool_]) -> Uncertainty:
         """For some of the models, of all."""
         return self if used.all() else StoredUncertainty(self.path, self.digest, used, self.holder)
+
+    def _read(self) -> Uncertainty:
+        check_file(self.path, self.digest)
+        with np.load(self.path, allow_pickle=False) as arrays:
+            (only,) = _split({name: arrays[name] for name in arrays.files}).values()
+        return only if self.models is None else only.of_models(self.models)
 
     def _member(self, name: str) -> NDArray[Any]:
         return _small(self.path, self.digest, name)
@@ -156,20 +164,27 @@ def write_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> Non
 
 
 def _arrays_of(uncertainty: Mapping[str, Uncertainty]) -> Iterator[tuple[str, NDArray[Any]]]:
-    parts = [(own.kind, own.key, own.values) for own in uncertainty.values()]
+    own = list(uncertainty.values())
+    parts = [[_concerned(part) for part in u.parts()] for u in own]
+    shapes = [(len(u.key), len(SUBSETS), p[0][1].shape[1]) for u, p in zip(own, parts, strict=True)]
     yield "locale", np.array(list(uncertainty), dtype=str)
-    yield "kind", np.array([kind for kind, _, _ in parts], dtype=str)
-    yield "shape", np.array([values.shape for _, _, values in parts], dtype=np.intp).reshape(-1, 3)
-    yield "key", _joined([key.astype(str) for _, key, _ in parts])
+    yield "kind", np.array([u.kind for u in own], dtype=str)
+    yield "shape", np.array(shapes, dtype=np.intp).reshape(-1, 3)
+    yield "key", _joined([u.key.astype(str) for u in own])
     for s in range(len(SUBSETS)):
-        rows = [np.flatnonzero(values[:, s].any(axis=1)) for _, _, values in parts]
-        yield f"count {s}", np.array([len(own) for own in rows], dtype=np.intp)
-        yield f"rows {s}", _joined(rows)
-        sizes = [len(own) * values.shape[2] for (_, _, values), own in zip(parts, rows, strict=True)]
-        joined = np.empty(sum(sizes))
-        for (_, _, values), own, end, size in zip(parts, rows, np.cumsum(sizes), sizes, strict=True):
-            joined[end - size : end] = values[own, s].ravel()
-        yield f"values {s}", joined
+        yield f"count {s}", np.array([len(part[s][0]) for part in parts], dtype=np.intp)
+        yield f"rows {s}", _joined([part[s][0] for part in parts])
+        yield f"values {s}", _joined([part[s][1].ravel() for part in parts])
+
+
+def _concerned(part: Part) -> Part:
+    """Without rows of zeros, in the order of their places."""
+    place, rows = part
+    some = np.flatnonzero(rows.any(axis=1))
+    if len(some) == len(place) and (np.diff(place) > 0).all():
+        return part
+    some = some[np.argsort(place[some])]
+    return place[some], rows[some]
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -184,15 +199,15 @@ def _read(file: io.BytesIO) -> dict[str, Uncertainty]:
 def _split(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Uncertainty]:
     """What `write_uncertainty` put into arrays."""
     shapes = arrays["shape"]
-    values = [np.zeros(shape) for shape in shapes]
+    parts: list[list[Part]] = [[] for _ in shapes]
     for s in range(len(SUBSETS)):
         counts = arrays[f"count {s}"]
         rows = np.split(arrays[f"rows {s}"], np.cumsum(counts)[:-1])
         numbers = np.split(arrays[f"values {s}"], np.cumsum(counts * shapes[:, 2])[:-1])
-        for own, at, flat in zip(values, rows, numbers, strict=True):
-            own[at, s] = flat.reshape(len(at), own.shape[2])
+        for own, at, flat, shape in zip(parts, rows, numbers, shapes, strict=True):
+            own.append((at, flat.reshape(len(at), shape[2])))
     keys = np.split(arrays["key"].astype(object), np.cumsum(shapes[:, 0])[:-1])
     return {
-        str(locale): Uncertainty(str(kind), key, own)
-        for locale, kind, key, own in zip(arrays["locale"], arrays["kind"], keys, values, strict=True)
+        str(locale): BySubset(str(kind), key, own)
+        for locale, kind, key, own in zip(arrays["locale"], arrays["kind"], keys, parts, strict=True)
     }
