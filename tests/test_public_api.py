@@ -126,6 +126,7 @@ SOLVERS = {
     *("scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.sparse", "scipy.cluster", "joblib"),
     *("stanli", "cmdstanpy", "plotnine", "matplotlib", "jinja2", "statsmodels", "torch"),
     *("maskedadv.maximum_likelihood.estimators", "maskedadv.sampling.sample", "maskedadv.gaps.bases"),
+    *("maskedadv.responses.read", "maskedadv.design.prepare"),
 }
 """What reading a result and printing its gaps takes nothing of; importing them takes longer than the rest."""
 

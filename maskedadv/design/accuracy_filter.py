@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.blocks import asked_items, language_code, rows_of_language
 from maskedadv.errors import NothingLeft
-from maskedadv.responses import Responses
 from maskedadv.vocabulary import SUBSETS
+
+if TYPE_CHECKING:
+    from maskedadv.responses import Responses
 
 
 @dataclass(frozen=True)

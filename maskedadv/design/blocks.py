@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
-from maskedadv.responses import Responses
-from maskedadv.responses.stored import StoredResponses
 from maskedadv.vocabulary import SUBSETS
 from maskedadv.words.lists import first_few
+
+if TYPE_CHECKING:  # a result is read without what reads tables
+    from maskedadv.responses import Responses
+    from maskedadv.responses.stored import StoredResponses
 
 
 @dataclass(frozen=True)

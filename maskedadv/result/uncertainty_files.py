@@ -25,7 +25,7 @@ from maskedadv.gaps.by_subset import BySubset
 from maskedadv.gaps.contrasts import Array, Part, Uncertainty
 from maskedadv.vocabulary import SUBSETS
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a result is read without what fits
     from maskedadv.gaps.variants import Variants
 
 
