@@ -123,7 +123,8 @@ def _prepare(y: Array, covariance: Array, factors: Sequence[NDArray[np.intp]]) -
         from scipy.sparse import csr_array  # reading a result takes none of it
         from scipy.sparse.csgraph import connected_components
 
-        count, label = connected_components(csr_array(joined), directed=False)
+        count, found = connected_components(csr_array(joined), directed=False)
+        label = found.astype(np.intp)
     for block in range(count):  # estimates that share no noise have axes of their own
         at = np.flatnonzero(label == block)
         own[at], axes = np.linalg.eigh(covariance[np.ix_(at, at)])

@@ -58,7 +58,7 @@ def stage(name: str, folder: Path) -> Iterator[Stage]:
             case "fit":
                 yield _fit(csv)
             case "fit_jobs":
-                yield _fit(csv, "--jobs", "2", workers="loky", name=name)
+                yield _fit(csv, "--jobs", "2", workers="maskedadv.launchers.worker", name=name)
             case "fit_overwrite":
                 old = maskedadv.fit(csv, min_accuracy=0, level=0.5).save(folder / "old")
                 (old / "mine.txt").write_text("a user's own")
@@ -68,7 +68,7 @@ def stage(name: str, folder: Path) -> Iterator[Stage]:
                 yield _fit(csv, *_NUTS, "--variants", "none", name=name)
             case "nuts_jobs":
                 more = (*_NUTS, "--variants", "none", "--jobs", "2")
-                yield _fit(csv, *more, workers="maskedadv.sampling.worker", name=name)
+                yield _fit(csv, *more, workers="maskedadv.launchers.worker", name=name)
             case "report":
                 saved = maskedadv.fit(csv, min_accuracy=0, variants="none").save(folder / "saved")
                 yield Stage(name, ("report", "saved", "-o", "page"), {"saved": saved}, _digests("page"))

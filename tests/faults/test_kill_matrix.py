@@ -92,7 +92,7 @@ def test_killed_three_times(name: str, run: matrix.Runner, place: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", stages.NAMES)
 def test_killed_fifty_times(name: str, run: matrix.Runner, place: Path) -> None:
-    """By hand, or in `make test-slow`; the counts are in docs/explanation/studies.md."""
+    """By hand, or in `make test-slow`; the counts are in docs/reference/faults.md."""
     need(name)
     kills: list[str] = []
     begin = 100
