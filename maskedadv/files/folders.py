@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from maskedadv.errors import OutputExists
+from maskedadv.files.atomic import sweep
 from maskedadv.files.claims import claim
 from maskedadv.files.disk import bring_folder_to_disk, bring_to_disk, cannot_write, writing
 from maskedadv.files.renaming import exchange, rename_to_new
@@ -43,6 +44,7 @@ def check_folder(path: Path, marker: str, fingerprint: str | None, *, overwrite:
         return
     if not path.is_dir():
         raise OutputExists(f"{path} is a file; give a folder.")
+    sweep(path / marker)  # a run killed while it wrote that one left a folder without results
     if not any(path.iterdir()):
         return
     found = _fingerprint(path / marker)

@@ -12,7 +12,7 @@ import pytest
 
 from maskedadv.errors import OutputExists
 from maskedadv.files import folders
-from maskedadv.files.alive import is_left_over, temporary_folder
+from maskedadv.files.alive import held, is_left_over, temporary_folder
 from maskedadv.files.atomic import write_whole
 from maskedadv.files.claims import claim, lock_file
 from maskedadv.files.folders import whole_folder
@@ -143,6 +143,16 @@ def test_leftovers_of_killed_runs_go_and_files_at_work_stay(tmp_path: Path) -> N
     assert is_left_over(partial)
     write_whole(target, lambda p: p.write_text("again"))
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@posix
+def test_a_folder_whose_run_was_killed_before_its_marker_counts_as_empty(tmp_path: Path) -> None:
+    for end in ("", ".new"):
+        (tmp_path / f".fit.json.1.2.partial{end}").write_text("")
+    folders.check_folder(tmp_path, "fit.json", "x", overwrite=False)
+    assert list(tmp_path.iterdir()) == []
+    with held(tmp_path / ".fit.json.1.2.partial"), pytest.raises(OutputExists):
+        folders.check_folder(tmp_path, "fit.json", "x", overwrite=False)
 
 
 @posix
