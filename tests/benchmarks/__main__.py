@@ -13,6 +13,7 @@ from pathlib import Path
 BENCHMARKS = {
     "maximum_likelihood": "Maximum likelihood: 80 models × (2,058 + 500) items, 409,280 answers",
     "end_to_end": "End to end, 80 models × 13 locales × (2,058 + 500) items",
+    "many_models": "1,000 models × 3 locales × (500 + 500) items",
     "many_locales": "300 locales × 5 models: fit, gaps and report",
     "out_of_core": "Tables larger than memory: 1,000 models × up to 100 locales",
     "nuts": "NUTS: effective draws of the knowledge gap a second, beside NumPyro and the joint program",
