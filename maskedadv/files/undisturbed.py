@@ -24,9 +24,10 @@ def undisturbed() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     ------
     A function: a block inside it, for long work that may be interrupted, in which signals come at once.
 
-    Other threads than the main one never get signals, and nothing is done there.
+    Other threads than the main one never get signals, and nothing is done there; nor where a block that began
+    in the main thread goes on in another, as a generator's may whose pieces a library's threads ask for.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if not _in_main_thread():
         yield _nothing
         return
     came: list[tuple[int, FrameType | None]] = []
@@ -36,6 +37,8 @@ def undisturbed() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         came.append((number, frame))
 
     def put_off() -> None:
+        if not _in_main_thread():
+            return
         for number in _SIGNALS:
             handler = signal.getsignal(number)
             if handler is not wait and callable(handler):
@@ -43,6 +46,8 @@ def undisturbed() -> Iterator[Callable[[], AbstractContextManager[None]]]:
                 signal.signal(number, wait)
 
     def bring_back() -> None:
+        if not _in_main_thread():
+            return
         for number, handler in before.items():
             if signal.getsignal(number) is wait:  # else somebody has set another one meanwhile
                 signal.signal(number, handler)
@@ -64,6 +69,10 @@ def undisturbed() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         yield disturbed
     finally:
         bring_back()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager

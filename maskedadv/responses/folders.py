@@ -18,7 +18,7 @@ from maskedadv.files.walk import files_below, is_data, is_hidden
 from maskedadv.responses.kinds import IDS, VALUES, same_kinds
 from maskedadv.words.lists import first_few
 
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _TABLES = (
     ".csv",
     ".tsv",
@@ -121,7 +121,7 @@ def folder_columns(folder: Path, file: Path) -> dict[str, str | None]:
     """What the names of the folders above a file say: `language=zh`; None for Hive's name of nothing."""
     parts = [part.partition("=") for part in file.relative_to(folder).parts[:-1]]
     return {
-        unquote(name): None if value == _NULL_PARTITION else unquote(value)
+        unquote(name): None if value == NULL_PARTITION else unquote(value)
         for name, equals, value in parts
         if equals
     }

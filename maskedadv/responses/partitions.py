@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from maskedadv.errors import DuplicateRows, EmptyTable, MissingColumn, MissingId
 from maskedadv.files.disk import cannot_write
 from maskedadv.files.folders import check_folder, whole_folder
+from maskedadv.responses.folders import NULL_PARTITION
 from maskedadv.responses.kinds import IDS, VALUES
 
 MARKER = "_table.json"
@@ -229,6 +230,8 @@ class _Names:
         """The name; a disk that knows no capitals takes it for that of no other id."""
         self.ids.add(text)
         name = "".join(f"%{ord(c):02X}" if c in _ESCAPED or c < " " else c for c in text)
+        if text == NULL_PARTITION:  # an id that is spelled like Hive's name of nothing
+            name = name.replace("_", "%5F")
         folded = unicodedata.normalize("NFKC", name).casefold()
         if self._holder.setdefault(folded, text) == text:
             return name

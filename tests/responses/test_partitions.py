@@ -49,6 +49,13 @@ def test_it_is_the_table_for_us_for_arrow_and_for_pandas(tmp_path: Path) -> None
         pd.testing.assert_frame_equal(again, expected, check_dtype=False)
 
 
+def test_an_id_that_is_spelled_like_hives_name_of_nothing_is_an_id(tmp_path: Path) -> None:
+    rows = answers().replace({"model": {"plain": "__HIVE_DEFAULT_PARTITION__"}})
+    write_partitioned([rows], tmp_path / "t")
+    for found in (read_responses(tmp_path / "t"), open_stored(tmp_path / "t")):
+        assert found.fingerprint == read_responses(rows).fingerprint
+
+
 def test_no_two_folders_are_one_without_capitals(tmp_path: Path) -> None:
     write_partitioned([table()], tmp_path / "t")
     names = [p.name.casefold() for p in (tmp_path / "t" / "language=en").iterdir()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from maskedadv.cli.main import main
+from maskedadv.datasets import global_mmlu_lite
 from maskedadv.responses import read_responses
 
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
@@ -43,6 +45,18 @@ def test_lm_eval(run, tmp_path, name):
     assert max(map(len, (out + err).replace(str(tmp_path / name), "").splitlines())) <= 80
     # Four items are too few to fit, but the table is one that `check` describes.
     assert "8 answers (binary) of 1 models in 2 languages" in run("check", tmp_path / name)[1]
+
+
+def test_a_folder_holds_what_the_file_does_and_ctrl_c_still_ends_the_program(run, tmp_path):
+    table = global_mmlu_lite()
+    table.to_csv(tmp_path / "a.csv", index=False)
+    before = signal.getsignal(signal.SIGINT)
+    code, out, err = run("import", "table", tmp_path / "a.csv", "-o", tmp_path / "folder")
+    assert (code, err) == (0, "")
+    assert "16,800 answers of 6 models in 7 languages" in out
+    assert signal.getsignal(signal.SIGINT) is before
+    assert read_responses(tmp_path / "folder").fingerprint == read_responses(table).fingerprint
+    assert {p.name for p in tmp_path.iterdir()} == {"a.csv", "folder"}
 
 
 def test_report_as_json(run, tmp_path):
