@@ -174,6 +174,12 @@ HEADLINES = ("auto", "plain", "paired")
 """Variants that may be spoken of first, and `auto`, which leaves it to the test of plain against paired."""
 
 
+MEAN, BY_FAMILY = "(mean over models)", "(mean by family)"
+LIKE_THESE, NEW_LOCALE = "(models like these)", "(a new locale)"
+MEAN_ROWS = frozenset({MEAN, BY_FAMILY, LIKE_THESE, NEW_LOCALE})
+"""What stands in the column of models where a row is a mean; no model bears such a name."""
+
+
 def variant_meaning(name: str) -> str:
     """What a variant assumes, and its name in brackets: what follows "The knowledge gap ..."."""
     words = {a.name: a.meaning for a in (*BASE_TABLE, *TRANSFORMATION_TABLE)}

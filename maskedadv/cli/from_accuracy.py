@@ -9,8 +9,8 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option
-from maskedadv.result.tables import MEAN
 from maskedadv.settings import LEVEL
+from maskedadv.vocabulary import MEAN
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 

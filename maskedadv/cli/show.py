@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.gaps.joint import ALL_LOCALES
-from maskedadv.gaps.population import FEWEST, LIKE_THESE, NEW_LOCALE
-from maskedadv.result.tables import BY_FAMILY, MEAN
-from maskedadv.vocabulary import KNOWLEDGE
+from maskedadv.gaps.population import FEWEST
+from maskedadv.vocabulary import BY_FAMILY, KNOWLEDGE, LIKE_THESE, MEAN, NEW_LOCALE
 from maskedadv.words.numbers import level_text, number, plural, probability
 from maskedadv.words.terminal import format_table, records, wrap
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Iterator
@@ -33,7 +34,10 @@ def claim(path: Path) -> Iterator[None]:
     OutputExists
         Somebody else is writing there, or nothing can be made beside it.
     """
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except (OSError, RuntimeError) as error:  # links that lead in a circle
+        raise cannot_write(path, OSError(errno.ELOOP, "")) from error
     with _guard:
         owner = _held.get(path)
     if owner == threading.get_ident():

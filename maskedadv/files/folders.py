@@ -72,6 +72,8 @@ def _check_place(path: Path) -> None:
         while not above.exists():
             above = above.parent
         usable = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
+    except RuntimeError as error:  # links that lead in a circle
+        raise cannot_write(path, OSError(errno.ELOOP, ""), "another folder") from error
     except OSError as error:
         raise cannot_write(path, error, "another folder") from error
     if not usable and not real.is_file():

@@ -29,7 +29,7 @@ from maskedadv.gaps.joint import ALL_LOCALES, NORMAL_KINDS, Array, Joint
 from maskedadv.likelihoods.random_effect_moments import find_moments
 from maskedadv.likelihoods.random_effects import fit_random_effects
 from maskedadv.likelihoods.tails import t_below, t_quantile
-from maskedadv.vocabulary import GAPS
+from maskedadv.vocabulary import GAPS, LIKE_THESE, NEW_LOCALE
 
 Labels = NDArray[np.intp]
 
@@ -37,8 +37,6 @@ FEWEST = 5
 """With fewer families (or locales) than this their spread is anybody's guess: nothing is said."""
 MOST = 5_000
 """With more gaps than this over all locales nothing is said of them: too large a covariance."""
-LIKE_THESE = "(models like these)"
-NEW_LOCALE = "(a new locale)"
 COLUMNS = (
     "locale", "model", "gap", "estimate", "sd", "lower", "upper", "p_positive", "df", "spread_models",
     "spread_locales", "n_families", "n_models", "n_locales", "note",

@@ -17,8 +17,7 @@ from scipy.special import ndtr, ndtri
 from maskedadv.errors import NoOptions
 from maskedadv.gaps.link import Link, find_link
 from maskedadv.published_accuracies.gaps import AccuracyGaps
-from maskedadv.result.tables import MEAN
-from maskedadv.vocabulary import SUBSETS, VARIANTS
+from maskedadv.vocabulary import MEAN, SUBSETS, VARIANTS
 from maskedadv.words.numbers import plural
 
 Array = NDArray[np.float64]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadId, BadValue, MissingId
+from maskedadv.vocabulary import MEAN_ROWS
 from maskedadv.words.lists import first_few
 
 _LARGEST_LOGIT = 1e6  # natural log-odds of even very long options are thousands at most
@@ -83,6 +86,18 @@ def encode_ids(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], N
     rank = {t: i for i, t in enumerate(ids)}
     lookup = np.array([rank.get(t, -1) for t in texts], dtype=np.int32)
     return lookup[raw], np.array(ids, dtype=object)
+
+
+def refuse_kept_names(models: Iterable[str]) -> None:
+    """Refuse models that bear the name of a row of means, which no table of gaps could tell apart.
+
+    Raises
+    ------
+    BadId
+    """
+    taken = sorted(MEAN_ROWS.intersection(models))
+    if taken:
+        raise BadId(f"column 'model': {taken[0]!r} is what rows of means are called; rename that model.")
 
 
 def parse_values(name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets, UnknownSubset
-from maskedadv.responses.columns import encode_ids, offenders, parse_values
+from maskedadv.responses.columns import encode_ids, offenders, parse_values, refuse_kept_names
 from maskedadv.responses.files import load_table
 from maskedadv.responses.kinds import IDS, VALUES
 from maskedadv.responses.lookalikes import lookalikes
@@ -58,6 +58,7 @@ def read_responses(
     item, items = encode_ids("item", table["item"])
     values = {n: parse_values(n, table[n]) for n in VALUES if n in table.column_names}
 
+    refuse_kept_names(models)
     _check_languages(language, languages)
     subset_code = _subset_codes(subset, subsets)
     item_subset = _item_subsets(item, items, subset_code)

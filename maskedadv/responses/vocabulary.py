@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from maskedadv.responses.columns import encode_ids
+from maskedadv.responses.columns import encode_ids, refuse_kept_names
 from maskedadv.responses.marks import Marks, id_marks
 
 Codes = NDArray[np.int32]
@@ -60,6 +60,8 @@ class Vocabulary:
         if text not in self._code:
             if self.closed:
                 raise KeyError(text)
+            if self.column == "model":
+                refuse_kept_names([text])
             self._code[text] = len(self.ids)
             self.ids.append(text)
         return self._code[text]

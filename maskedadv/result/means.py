@@ -16,8 +16,8 @@ from maskedadv.gaps.population import populations
 from maskedadv.models_table import family_column
 from maskedadv.result.cube import NUMBERS
 from maskedadv.result.fit_result import Fit
-from maskedadv.result.tables import BY_FAMILY, COLUMNS, MEAN, chosen_ids
-from maskedadv.vocabulary import CONTRASTS, GAPS, VARIANTS
+from maskedadv.result.tables import COLUMNS, chosen_ids
+from maskedadv.vocabulary import BY_FAMILY, CONTRASTS, GAPS, MEAN, VARIANTS
 from maskedadv.words.numbers import plural
 
 Some = str | Iterable[str] | None

@@ -35,12 +35,6 @@ LINK_COLUMNS = (
 )
 
 
-MEAN = "(mean over models)"
-
-
-BY_FAMILY = "(mean by family)"
-
-
 def chosen_ids(name: str, wanted: str | Iterable[str] | None, have: list[str]) -> list[str]:
     """Those of `have` that are wanted, in their own order; None is all.
 

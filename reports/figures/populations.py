@@ -6,10 +6,11 @@ import pandas as pd
 
 from maskedadv.errors import NothingToDraw
 from maskedadv.gaps.joint import ALL_LOCALES
-from maskedadv.gaps.population import FEWEST, NEW_LOCALE
+from maskedadv.gaps.population import FEWEST
 from maskedadv.reports.exhibit import Exhibit, Source
 from maskedadv.reports.figures.common import ends, many, of_the_ends, rows_in_words
 from maskedadv.reports.figures.forests import forest
+from maskedadv.vocabulary import NEW_LOCALE
 from maskedadv.words.numbers import level_text, plural
 
 

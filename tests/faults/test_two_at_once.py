@@ -222,3 +222,12 @@ def test_what_is_not_ours_never_leaves_its_name(
 def test_where_no_lock_can_be_made_the_place_is_the_trouble() -> None:
     with pytest.raises(OutputExists, match="cannot be written"), claim(Path("/proc/x")):
         pass
+
+
+def test_links_that_lead_in_a_circle_are_no_place(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OutputExists, match="symbolic links"), claim(loop):
+        pass
+    with pytest.raises(OutputExists, match="symbolic links"):
+        folders.check_folder(loop, "fit.json", None, overwrite=False)

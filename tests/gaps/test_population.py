@@ -12,9 +12,10 @@ from maskedadv import datasets
 from maskedadv.errors import MissingFacts
 from maskedadv.gaps.clustered import clustered_interval
 from maskedadv.gaps.families import families_of
-from maskedadv.gaps.population import FEWEST, LIKE_THESE, NEW_LOCALE, Sample, describe
+from maskedadv.gaps.population import FEWEST, Sample, describe
 from maskedadv.likelihoods.random_effect_moments import find_moments
 from maskedadv.likelihoods.random_effects import fit_random_effects
+from maskedadv.vocabulary import LIKE_THESE, NEW_LOCALE
 from tests.simulate import table
 from tests.studies.test_populations import coverage
 

@@ -14,7 +14,7 @@ from maskedadv.datasets import bertaqa
 from maskedadv.errors import NoOptions
 from maskedadv.published_accuracies.gaps import gaps_from_accuracy
 from maskedadv.published_accuracies.variants import variants_from_accuracy
-from maskedadv.result.tables import MEAN
+from maskedadv.vocabulary import MEAN
 
 
 def simulated(rng: np.random.Generator, models: int, *, slope: float, chance: float = 0.25) -> pd.DataFrame:
