@@ -30,7 +30,7 @@ def units_folder(output: Path) -> Path:
 
 
 @contextmanager
-def tracked(how: L, output: Path | None) -> Iterator[L]:
+def tracked(how: L, output: str | Path | None) -> Iterator[L]:
     """A launcher that writes down what happens, in the folder `output.units` until the run is done.
 
     It stays where units failed or are left to do. Where another process writes it, or without an output,
@@ -44,7 +44,7 @@ def tracked(how: L, output: Path | None) -> Iterator[L]:
     if output is None:
         yield how
         return
-    folder = units_folder(output)
+    folder = units_folder(Path(output))
     _make(folder)
     if isinstance(how, Slurm) and how.folder is None:
         how = replace(how, folder=folder / JOBS)
