@@ -31,7 +31,7 @@ from maskedadv.maximum_likelihood.stan_optimum import (
 Array = NDArray[np.float64]
 
 MANY_CELLS = 1500
-"""Cells (a model in a language) from which Newton's method goes first."""
+"""Groups of cells (a model in a language; equal ones are a group) from which Newton's method goes first."""
 
 
 def find_joint_optimum(
