@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,7 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
 
     if same_run(output, opened[0].fingerprint, settings) and not overwrite:
         click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
+        _sweep(output, opened[0].fingerprint, settings, how)
         return _load_or_say(output)
     check_output(output, overwrite=overwrite)
     with tracked(how, output) as how:
@@ -109,6 +111,25 @@ def _say(result: Fit, output: Path, *, as_json: bool) -> None:
         return
     print_summary(result)
     click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+
+
+def _sweep(output: Path, fingerprint: str, settings: Settings, how: Launcher) -> None:
+    """Remove what this very run left beside its result if it was killed after it had written it."""
+    from maskedadv.engines import choose_engine
+    from maskedadv.errors import OutputExists
+    from maskedadv.files.unfinished import unfinished_folder
+    from maskedadv.launchers import tracked
+    from maskedadv.launchers.tracking import units_folder
+    from maskedadv.result.unfinished import close_unfinished, open_unfinished
+
+    if units_folder(output).exists():
+        with suppress(OutputExists), tracked(how, output):  # another's folder stays
+            pass
+    if unfinished_folder(output).exists():
+        engine = choose_engine(settings.engine, settings.response)
+        with suppress(OutputExists):
+            open_unfinished(output, fingerprint, settings, engine.version, overwrite=False)
+            close_unfinished(output, keep_results=False)
 
 
 def _load_or_say(output: Path) -> Fit:

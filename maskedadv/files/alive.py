@@ -47,6 +47,8 @@ def new_name(path: Path) -> Path:
 def _make_held(path: Path) -> int:
     new = new_name(path)
     while True:
+        if is_left_over(new):  # of a process killed before it held its file
+            new.unlink(missing_ok=True)
         descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         try:
             if fcntl is not None:
