@@ -36,6 +36,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answers = artefact_table(10, 60, chance=0.25, seed=1).assign(n_options=4)
     answers.to_csv(folder / "responses.csv", index=False)
     answers.to_parquet(folder / "responses.parquet", index=False)
+    (folder / "answers").mkdir()
+    answers.to_parquet(folder / "answers" / "part-0.parquet", index=False)
     fit = maskedadv.fit(answers, method="nuts", min_accuracy=0, chains=2, warmup=150, draws=60, seed=1)
     fit.save(folder / "results")
     facts = pd.DataFrame({"model": sorted(set(answers["model"]))})
