@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from maskedadv.errors import OutputExists
+from maskedadv.errors import MaskedadvError, OutputExists
 from maskedadv.files.alive import is_left_over
 from maskedadv.files.disk import cannot_write
 from maskedadv.launchers.kinds import Launcher, Slurm
@@ -49,18 +49,26 @@ def tracked(how: L, output: str | Path | None) -> Iterator[L]:
     if isinstance(how, Slurm) and how.folder is None:
         how = replace(how, folder=folder / JOBS)
     with ExitStack() as stack:
-        book = _open(stack, folder, how)
+        try:
+            book = _open(stack, folder, how)
+        except BaseException:  # a full disk
+            stack.close()
+            if not _is_worth_keeping(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         if book is None:
             yield how
             return
         try:
             yield replace(how, ledger=book)
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt | SystemExit):
-                book.write("end", state="interrupted")
-            else:
-                book.write("end", state="failed", reason=reason_of(error))
-            stack.close()
+            with suppress(OSError, MaskedadvError):  # the book's disk may be what is full
+                if isinstance(error, KeyboardInterrupt | SystemExit):
+                    book.write("end", state="interrupted")
+                else:
+                    book.write("end", state="failed", reason=reason_of(error))
+            with suppress(OSError):  # what could not be written is tried again as it is closed
+                stack.close()
             if not _is_worth_keeping(folder):
                 shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -99,6 +99,8 @@ def test_numbers_are_the_same_to_the_last_bit_with_one_thread_and_two(
 
 
 _HANGS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests started in the background ignore it
 import threading, time
 from maskedadv.maximum_likelihood.side_by_side import side_by_side
 from tests.maximum_likelihood.test_side_by_side import _Engine

@@ -107,7 +107,7 @@ def test_a_failure_leaves_nothing_behind(
 
     monkeypatch.setattr(validity_page, "write_tables", fail)
     assert call("validity", "run", folder / "pairings.toml", "-o", tmp_path / "out", *FAST) == 130
-    assert list(tmp_path.iterdir()) == []
+    assert {p.name for p in tmp_path.iterdir()} <= {"out.units"}  # what `maskedadv status out` tells
 
 
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
