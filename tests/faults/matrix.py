@@ -82,14 +82,12 @@ class Runner:
         at: int = 0,
         signal: int = 9,
         alone: bool = False,
-        closed: bool = False,
     ) -> int:
         """The process's number; it works in `folder/work`, with its temporary files in `folder/tmp`.
 
         Parameters
         ----------
         at, signal, alone : see `zygote.py`
-        closed : whether nobody reads its standard output
         """
         environment = {
             MARK: self.marker,
@@ -104,7 +102,6 @@ class Runner:
             "at": at,
             "signal": signal,
             "alone": alone,
-            "closed": closed,
         }
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request) + "\n")
@@ -119,18 +116,9 @@ class Runner:
         said = (folder / "console").read_text("utf-8", "replace")
         return Ended(told["code"], told["changes"], said, number)
 
-    def run(
-        self,
-        stage: Stage,
-        folder: Path,
-        *,
-        at: int = 0,
-        signal: int = 9,
-        alone: bool = False,
-        closed: bool = False,
-    ) -> Ended:
-        """Start it, and wait."""
-        number = self.start(stage, folder, at=at, signal=signal, alone=alone, closed=closed)
+    def run(self, stage: Stage, folder: Path, **kill: Any) -> Ended:
+        """Start it, killed as `start` is told, and wait."""
+        number = self.start(stage, folder, **kill)
         return self.wait(number, folder)
 
     def run_and_send(self, stage: Stage, folder: Path, after: float, to: Callable[[int], None]) -> Ended:

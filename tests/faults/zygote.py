@@ -3,9 +3,8 @@ of what a small run costs.
 
 `python -m tests.faults.zygote` reads a request a line, as JSON: `arguments`, `environment`, `cwd`,
 `console` (a file), and `at`: the change of a file, counted from 1, before which the process gets `signal`
-(its whole group, unless `alone`), or 0; `closed`: nobody reads what it prints. It answers two lines: the
-process's number, and when it has ended its exit code (negative: the signal) and the number of changes it had
-begun.
+(its whole group, unless `alone`), or 0. It answers two lines: the process's
+number, and when it has ended its exit code (negative: the signal) and the number of changes it had begun.
 """
 
 from __future__ import annotations
@@ -64,11 +63,6 @@ def run(request: dict[str, Any], shared: Any) -> None:
     for standard in (1, 2):
         os.dup2(console, standard)
     os.close(console)
-    if request["closed"]:
-        reader, writer = os.pipe()
-        os.close(reader)
-        os.dup2(writer, 1)
-        os.close(writer)
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
     tempfile.tempdir = None
