@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import WIDTH, display_width, format_table, records, wrap
@@ -58,7 +59,7 @@ def evaluate(
 
     result = run(humans, llm, mapping, wanted=fields, n_resamples=resamples, level=level, seed=seed)
     for note in result.notes:
-        click.echo(wrap(f"Note: {note}"), err=True)
+        say(wrap(f"Note: {note}"), err=True)
     if output is not None:
         check_folder(output, "annotation.json", result.fingerprint, overwrite=overwrite)
         # All files of ours are written each time; what else lies there is the user's.
@@ -66,8 +67,8 @@ def evaluate(
             (folder / "annotation.json").write_text(result.to_json(), "utf-8")
             for name in ("agreement", "patterns", "scores", "classes", "confusion", "mapping"):
                 getattr(result, name).to_csv(folder / f"{name}.csv", index=False)
-        click.echo(f"Wrote {output}.", err=True)
-    click.echo(result.to_json() if as_json else "\n\n".join(_sections(result)))
+        say(f"Wrote {output}.", err=True)
+    say(result.to_json() if as_json else "\n\n".join(_sections(result)))
 
 
 def _sections(result: AnnotationResult) -> list[str]:

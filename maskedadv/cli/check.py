@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from maskedadv.cli.options import json_option, responses_argument, settings_options
+from maskedadv.cli.say import say
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -41,7 +42,7 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
     found = check(responses, **given)
     problems = {k: why for k, why in found.locales().items() if why}
     if as_json:
-        click.echo(
+        say(
             to_json(
                 {
                     "answers": found.answers,
@@ -59,11 +60,11 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
             )
         )
         sys.exit(2 if problems else 0)
-    click.echo(
+    say(
         f"{found.answers:,} answers ({found.response}) of {found.models:,} models in {len(found.languages)} "
         f"languages;\n{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
     )
-    click.echo()
+    say()
     rows = [
         [
             b["locale"],
@@ -95,16 +96,16 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
         "parts",
         "fit",
     ]
-    click.echo(format_table(header, rows))
-    click.echo(
+    say(format_table(header, rows))
+    say(
         "\nboth: items asked in both languages; miss: answers missing; local, pivot:\n"
         "accuracy in the two languages; same: items that every cell answered alike (no\n"
         "information on joint gaps); parts: connected components (levels compare only\n"
         "inside one)."
     )
     if show_cells:
-        click.echo()
-        click.echo(
+        say()
+        say(
             format_table(
                 ["locale", "model", "set", "language", "items", "answers", "missing", "accuracy"],
                 [
@@ -124,11 +125,11 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
             )
         )
     for note in found.notes:
-        click.echo("\n" + wrap(f"Note: {note}."))
+        say("\n" + wrap(f"Note: {note}."))
     if found.dropped:
-        click.echo(f"\nModels left out for accuracy at or under {given['min_accuracy']:g}:")
+        say(f"\nModels left out for accuracy at or under {given['min_accuracy']:g}:")
         for d in found.dropped:
-            click.echo(wrap(str(d), indent="  "))
+            say(wrap(str(d), indent="  "))
     for name, why in problems.items():
-        click.echo("\n" + wrap(f"Locale {name} cannot be fitted: {why}."))
+        say("\n" + wrap(f"Locale {name} cannot be fitted: {why}."))
     sys.exit(2 if problems else 0)

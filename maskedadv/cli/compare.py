@@ -9,6 +9,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_options
+from maskedadv.cli.say import say
 from maskedadv.cross_validation.arguments import SHARED
 from maskedadv.words.numbers import number, plural
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -91,7 +92,7 @@ def command(
     )
     found = _run(plan, output, how=how, predictions=predictions, overwrite=overwrite)
     if as_json:
-        click.echo(
+        say(
             to_json(
                 {
                     "output": None if output is None else str(output),
@@ -105,9 +106,9 @@ def command(
             )
         )
         return
-    click.echo(in_words(found))
+    say(in_words(found))
     if output is not None:
-        click.echo(f"\nWritten to {output}")
+        say(f"\nWritten to {output}")
 
 
 def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, overwrite: bool) -> Comparison:
@@ -127,7 +128,7 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
         (output / MARK).is_file() and not overwrite and (not predictions or (output / PREDICTIONS).is_file())
     )
     if done:
-        click.echo(f"{output} already holds this very run; nothing to do (--overwrite runs again).", err=True)
+        say(f"{output} already holds this very run; nothing to do (--overwrite runs again).", err=True)
         return load_comparison(output)
     folder = open_kept(output, plan.describe(), overwrite=overwrite)
     try:
@@ -136,7 +137,7 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
             save_comparison(found if predictions else replace(found, predictions=None), output)
     except BaseException:
         if count := close_kept(output, keep=True):
-            click.echo(
+            say(
                 f"{count} finished folds are kept in {unfinished_folder(output)}; the same command "
                 "completes it.",
                 err=True,
@@ -147,7 +148,7 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
 
 
 def _tell(line: str) -> None:
-    click.echo(f"  {line}", err=True)
+    say(f"  {line}", err=True)
 
 
 def in_words(found: Comparison) -> str:

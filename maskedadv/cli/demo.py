@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import settings_options
+from maskedadv.cli.say import say
 from maskedadv.vocabulary import GAPS
 from maskedadv.words.numbers import TERMINAL, interval_text
 from maskedadv.words.terminal import WIDTH, format_table, records, shorten, wrap
@@ -59,13 +60,13 @@ def command(output: Path | None, engine: str) -> None:
 
         write_report(result, output / "report", notes=CAVEATS)
     steps.end()
-    click.echo(_one_screen(result))
+    say(_one_screen(result))
     me = _own_command()
     if output is not None:
         page = shlex.quote(str(output / "report" / "index.html"))
-        click.echo(f"\nEverything, with figures: open {page} in a browser")
-        click.echo(f"As tables: {me} gaps {shlex.quote(str(output))} --locale zh")
-    click.echo(f"Your own: {me} check RESPONSES.csv\n          {me} fit RESPONSES.csv -o results")
+        say(f"\nEverything, with figures: open {page} in a browser")
+        say(f"As tables: {me} gaps {shlex.quote(str(output))} --locale zh")
+    say(f"Your own: {me} check RESPONSES.csv\n          {me} fit RESPONSES.csv -o results")
 
 
 def _one_screen(result: Fit) -> str:
@@ -108,12 +109,12 @@ class Steps:
     def tell(self, line: str) -> None:
         """Show where the work is."""
         if self._shown:
-            click.echo(f"\r\x1b[2K  {shorten(line, WIDTH - 4)}", err=True, nl=False)
+            say(shorten(line, WIDTH - 4), err=True, nl=False, before="\r\x1b[2K  ")
 
     def end(self) -> None:
         """Leave the line empty."""
         if self._shown:
-            click.echo("\r\x1b[2K", err=True, nl=False)
+            say(err=True, nl=False, before="\r\x1b[2K")
 
 
 def _own_command() -> str:

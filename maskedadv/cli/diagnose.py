@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import WIDTH, clean, format_table, to_json
 
@@ -41,7 +42,7 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
                 title = f"{locale} ({base})" if suffix else locale
                 folder = plots / f"{Path(name).stem}{suffix}"
                 for path in write_plots(posteriors[locale].tree(), title, folder):
-                    click.echo(f"wrote {path}", err=True)
+                    say(f"wrote {path}", err=True)
     if as_json:
         rows = [
             {
@@ -53,7 +54,7 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
             }
             for v in found
         ]
-        click.echo(to_json(rows))
+        say(to_json(rows))
     else:
         header = ("locale", "verdict", "R-hat", "all", "bulk ESS", "tail", "all", "div.", "E-BFMI", "MCSE/sd")
         table = []
@@ -74,10 +75,10 @@ def command(results: Path, plots: Path | None, as_json: bool) -> int:
                     number(m.mcse_ratio, 3),
                 ]
             )
-        click.echo(format_table(header, table, left=(0, 1)))
-        click.echo("R-hat, ESS and MCSE are the worst over all gaps; 'all' over every quantity.")
+        say(format_table(header, table, left=(0, 1)))
+        say("R-hat, ESS and MCSE are the worst over all gaps; 'all' over every quantity.")
         for v in found:
             for f in v.findings:
                 text = f"{clean(v.label)}: {f.level}: {clean(f.reason)}. Remedy: {f.remedy}."
-                click.echo(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
+                say(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
     return EXIT_DO_NOT_USE if any(v.verdict == DO_NOT_USE for v in found) else 0

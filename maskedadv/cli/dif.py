@@ -9,6 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
+from maskedadv.cli.say import say
 from maskedadv.vocabulary import gap_titles
 from maskedadv.words.numbers import level_text, number, percent
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -81,18 +82,18 @@ def command(
         against=against,
         alpha=alpha,
         purify=purify,
-        progress=lambda line: click.echo(f"  {line}", err=True),
+        progress=lambda line: say(f"  {line}", err=True),
         begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )
     if output is not None:
         save_dif(found, output, overwrite=overwrite)
-        click.echo(f"Written to {output}; for the page: maskedadv report ... --dif {output}", err=True)
+        say(f"Written to {output}; for the page: maskedadv report ... --dif {output}", err=True)
     if as_json:
         tables = {"items": found.items, "subsets": found.subsets, "gaps": found.gaps}
-        click.echo(to_json({"notes": found.notes, **{k: records(v) for k, v in tables.items()}}))
+        say(to_json({"notes": found.notes, **{k: records(v) for k, v in tables.items()}}))
         return
-    click.echo(summary(found, top))
+    say(summary(found, top))
 
 
 def summary(found: Dif, top: int) -> str:

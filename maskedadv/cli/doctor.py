@@ -10,6 +10,7 @@ import click
 
 from maskedadv import __version__
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.terminal import to_json
 
 PACKAGES = (
@@ -41,7 +42,7 @@ def command(as_json: bool) -> None:
     engines = try_engines()
     broken = any(e.found and not e.works for e in engines)
     if as_json:
-        click.echo(
+        say(
             to_json(
                 {
                     "maskedadv": __version__,
@@ -56,14 +57,14 @@ def command(as_json: bool) -> None:
             )
         )
     else:
-        click.echo(f"maskedadv {__version__}, Python {platform.python_version()}, {platform.platform()}")
+        say(f"maskedadv {__version__}, Python {platform.python_version()}, {platform.platform()}")
         for name, found in versions.items():
             absent = "not installed" + (" (only scoring needs it)" if name == "torch" else "")
-            click.echo(f"  {name:<10} {found or absent}")
-        click.echo(f"Stan programs  {stan_folder()}")
-        click.echo(f"Cache folder   {cache_folder()}")
+            say(f"  {name:<10} {found or absent}")
+        say(f"Stan programs  {stan_folder()}")
+        say(f"Cache folder   {cache_folder()}")
         for e in engines:
-            click.echo(f"Engine {e.name:<9} {e.text}")
+            say(f"Engine {e.name:<9} {e.text}")
     sys.exit(1 if broken else 0)
 
 

@@ -16,6 +16,7 @@ from maskedadv.cli.options import (
     settings_of,
     settings_options,
 )
+from maskedadv.cli.say import say
 from maskedadv.lazily import import_ahead
 from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
@@ -64,7 +65,7 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
     from maskedadv.result.save import check_output, same_run
 
     if same_run(output, opened[0].fingerprint, settings) and not overwrite:
-        click.echo(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
+        say(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         _sweep(output, opened[0].fingerprint, settings, how)
         return _load_or_say(output)
     check_output(output, overwrite=overwrite)
@@ -93,7 +94,7 @@ def _say(result: Fit, output: Path, *, as_json: bool) -> None:
 
     say_warnings(result)
     if as_json:
-        click.echo(
+        say(
             to_json(
                 {
                     "output": str(output),
@@ -110,7 +111,7 @@ def _say(result: Fit, output: Path, *, as_json: bool) -> None:
         )
         return
     print_summary(result)
-    click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+    say(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
 
 
 def _sweep(output: Path, fingerprint: str, settings: Settings, how: Launcher) -> None:
@@ -144,7 +145,7 @@ def _load_or_say(output: Path) -> Fit:
 
 
 def _tell(line: str) -> None:
-    click.echo(f"  {line}", err=True)
+    say(f"  {line}", err=True)
 
 
 def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launcher, overwrite: bool) -> Fit:
@@ -163,9 +164,7 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launc
         close_unfinished(output, keep_results=True)
         if folder.exists():
             done = len({path.name for path in finished_files(folder)})
-            click.echo(
-                f"{done} finished locales are kept in {folder}; the same command completes it.", err=True
-            )
+            say(f"{done} finished locales are kept in {folder}; the same command completes it.", err=True)
         raise
     close_unfinished(output, keep_results=False)
     return load(output)
@@ -177,10 +176,10 @@ def print_summary(result: Fit) -> None:
 
     percent = level_text(result.settings.level)
     first = result.headline
-    click.echo(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")
+    say(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")
     if result.cube.sizes["locale"] > MANY_LOCALES:
-        click.echo(many_locales_text(result, first))
+        say(many_locales_text(result, first))
         return
-    click.echo(gap_table(result.means(variant=first)))
+    say(gap_table(result.means(variant=first)))
     if text := variant_text(result, models=False):
-        click.echo(f"\n{text}")
+        say(f"\n{text}")

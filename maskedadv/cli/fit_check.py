@@ -9,6 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
+from maskedadv.cli.say import say
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -60,18 +61,18 @@ def command(
         families=families,
         replicates=replicates,
         alpha=alpha,
-        progress=lambda line: click.echo(f"  {line}", err=True),
+        progress=lambda line: say(f"  {line}", err=True),
         begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )
     if output is not None:
         found.save(output, overwrite=overwrite)
-        click.echo(f"Written to {output}; for the page: maskedadv report ... --fit-check {output}", err=True)
+        say(f"Written to {output}; for the page: maskedadv report ... --fit-check {output}", err=True)
     if as_json:
         names = ("blocks", "andersen", "dimensions", "items", "cells")
-        click.echo(to_json({"notes": found.notes, **{k: records(getattr(found, k)) for k in names}}))
+        say(to_json({"notes": found.notes, **{k: records(getattr(found, k)) for k in names}}))
         return
-    click.echo(summary(found, top))
+    say(summary(found, top))
 
 
 def summary(found: FitCheck, top: int) -> str:

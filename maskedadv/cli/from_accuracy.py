@@ -9,6 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import MEAN
 from maskedadv.words.numbers import level_text, number
@@ -79,22 +80,22 @@ def command(
         out = {"method": method, "pivot": pivot, "level": level, "gaps": records(gaps)}
         if other is not None:
             out |= {"variants": records(other.gaps), "links": records(other.links)}
-        click.echo(to_json(out))
+        say(to_json(out))
         return
-    click.echo(f"APPROXIMATE gaps in logits, {pivot} subtracted, from accuracies (no items).\n")
-    click.echo(_text(gaps, level))
+    say(f"APPROXIMATE gaps in logits, {pivot} subtracted, from accuracies (no items).\n")
+    say(_text(gaps, level))
     if gaps["note"].str.contains("at chance").any():
-        click.echo(
+        say(
             "\n* an accuracy within two standard errors of chance: there the gap is a floor,\n"
             "  not a measurement."
         )
-    click.echo(
+    say(
         "\nsd 0-3: span of the gap for item difficulties of standard deviation 0 (as\n"
         "printed) to 3; the spread of items draws gaps towards zero. Answers to the same\n"
         "items in two languages are treated as independent, so intervals are too wide."
     )
     if other is not None:
-        click.echo(f"\n{_variants(other, model)}")
+        say(f"\n{_variants(other, model)}")
 
 
 def _variants(found: AccuracyVariants, model: tuple[str, ...]) -> str:

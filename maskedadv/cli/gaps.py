@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
+from maskedadv.cli.say import say, say_data
 from maskedadv.cli.show import (
     MANY_LOCALES,
     gap_table,
@@ -100,8 +101,8 @@ def command(
     chosen: dict[str, Any] = {"locale": locale or None, "model": model or None, "gap": gap or None}
     if style == "text" and not as_json and not locale and result.cube.sizes["locale"] > MANY_LOCALES and mean:
         say_warnings(result)
-        click.echo(_heading(result, variant))
-        click.echo(many_locales_text(result, variant, model=model or None, gap=gap or None))
+        say(_heading(result, variant))
+        say(many_locales_text(result, variant, model=model or None, gap=gap or None))
         return
     frame = result.gaps(**chosen, variant=variant)
     below = ""
@@ -112,22 +113,22 @@ def command(
         frame = with_means(frame, means, like_these[[c for c in frame if c in like_these]])
         frame = frame.astype({"n_items_ca": "Int64", "n_items_cs": "Int64"})
     if as_json or style == "json":
-        click.echo(to_json(records(frame)))
+        say(to_json(records(frame)))
     elif style == "csv":
-        click.echo(frame.to_csv(index=False), nl=False)
+        say_data(frame.to_csv(index=False))
     elif style == "markdown":
-        click.echo(_markdown(frame))
+        say(_markdown(frame))
     else:
         say_warnings(result)
-        click.echo(_heading(result, variant))
-        click.echo(gap_table(frame))
+        say(_heading(result, variant))
+        say(gap_table(frame))
         if below:
-            click.echo(f"\n{below}")
+            say(f"\n{below}")
         asked = not gap or KNOWLEDGE in gap
         if variant in HEADLINES and variant != result.headline:
             result = result.with_headline(variant)
         if asked and (text := variant_text(result, locale=locale or None, model=model or None)):
-            click.echo(f"\n{text}")
+            say(f"\n{text}")
 
 
 def _heading(result: Fit, variant: str) -> str:

@@ -11,6 +11,7 @@ import click
 
 from maskedadv.cli.import_output import is_folder, refuse_output, refuse_own_input, stream
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say, say_data
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, records, to_json, wrap
 
@@ -191,12 +192,12 @@ def _guess(options: dict[str, Any]) -> None:
     fixed = {name: options[name] for name in ("model", "language", "subset") if options[name]}
     text, missing = guess_mapping(options["paths"], fixed)
     if output is None:
-        click.echo(text, nl=False)
+        say_data(text)
     else:
         write_text(text, output, overwrite=options["overwrite"])
-        click.echo(f"Written to {clean(str(output))}: read it, edit it, and give it with --map.")
+        say(f"Written to {clean(str(output))}: read it, edit it, and give it with --map.")
     for note in missing:
-        click.echo(wrap(f"Note: {note}."), err=True)
+        say(wrap(f"Note: {note}."), err=True)
 
 
 def _run(
@@ -225,14 +226,12 @@ def _run(
     else:
         write_table(imported.answers, output)
     if as_json:
-        click.echo(to_json(_report(imported, output)))
+        say(to_json(_report(imported, output)))
     else:
         _print(imported, output)
     for note in imported.notes:
         text = f"Note: {clean(note)}."
-        click.echo(
-            fill(text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False), err=True
-        )
+        say(fill(text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False), err=True)
 
 
 def _report(imported: Imported, output: Path) -> dict[str, Any]:
@@ -250,7 +249,7 @@ def _report(imported: Imported, output: Path) -> dict[str, Any]:
 
 def _print(imported: Imported, output: Path) -> None:
     counts, logs, total = imported.counts(), len(imported.logs), len(imported.answers)
-    click.echo(
+    say(
         f"{total:,} {'answer' if total == 1 else 'answers'} of {counts['model'].nunique():,} "
         f"{'model' if counts['model'].nunique() == 1 else 'models'} from {logs:,} "
         f"{'log' if logs == 1 else 'logs'}, written to {clean(str(output))}\n"
@@ -264,17 +263,17 @@ def _print(imported: Imported, output: Path) -> None:
         ]
         for row in records(counts)
     ]
-    click.echo(format_table(["model", "language", "set", "answers", "observed", "accuracy"], rows))
+    say(format_table(["model", "language", "set", "answers", "observed", "accuracy"], rows))
     for title, frame in (("Left out", imported.dropped), ("Not observed", imported.not_observed())):
         if len(frame):
             totals = frame.groupby("reason", observed=True)["count"].sum()
-            click.echo(f"\n{title}:")
+            say(f"\n{title}:")
             for reason, count in totals.items():
-                click.echo(f"  {count:,} {reason}")
+                say(f"  {count:,} {reason}")
     if len(unread := imported.unread()):
-        click.echo("\nWritten answers from which no option could be read, of all answers:")
+        say("\nWritten answers from which no option could be read, of all answers:")
         shares = [
             [str(row["model"]), str(row["language"]), f"{row['unread']:,}", f"{100 * row['share']:.1f}%"]
             for row in records(unread)
         ]
-        click.echo(format_table(["model", "language", "unread", "share"], shares, left=(0, 1)))
+        say(format_table(["model", "language", "unread", "share"], shares, left=(0, 1)))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from maskedadv.cli.say import say
 from maskedadv.words.terminal import clean, to_json, wrap
 
 if TYPE_CHECKING:
@@ -56,17 +55,17 @@ def stream(
         report = {"output": str(output), "answers": written.rows, "files": written.files}
         report |= {"models": written.models, "languages": written.languages}
         report |= {"repeated": written.repeated, "unlabelled": pieces.unlabelled, "notes": pieces.notes}
-        click.echo(to_json(report))
+        say(to_json(report))
         return
-    click.echo(
+    say(
         f"{written.rows:,} answers of {written.models:,} models in {written.languages:,} languages, written "
         f"to {clean(str(output))} ({written.files:,} files)"
     )
     for count, what in ((written.repeated, "logged again"), (pieces.unlabelled, "not annotated CA or CS")):
         if count:
-            click.echo(f"Left out: {count:,} {what}")
+            say(f"Left out: {count:,} {what}")
     for note in pieces.notes:
-        click.echo(wrap(f"Note: {clean(note)}."), err=True)
+        say(wrap(f"Note: {clean(note)}."), err=True)
 
 
 def refuse_own_input(output: Path, inputs: Sequence[Path]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from maskedadv.cli.options import responses_argument, settings_of, settings_options
+from maskedadv.cli.say import say
 
 _SHARED = ("locale", "pivot", "min_accuracy", "response", "options", "guessing", "seed", "priors")
 
@@ -28,7 +29,7 @@ def export_command(responses: str, output: Path, **given: Any) -> None:
     table = read_responses(responses)
     settings = settings_of(given, method="nuts")
     for folder in write_stan(table, settings, output):
-        click.echo(folder)
+        say(folder)
 
 
 @click.command()
@@ -82,6 +83,6 @@ def import_command(
     result = read_stan(read_responses(responses), settings, csv, floor_csv, paired_csv, paired_floor_csv)
     result.save(output, overwrite=overwrite)
     for warning in result.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {warning}", err=True)
     print_summary(result)
-    click.echo(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+    say(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")

@@ -18,6 +18,7 @@ from maskedadv.cli import (
     items_translate,
 )
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.terminal import WIDTH, clean, format_table, shorten, to_json
 
 if TYPE_CHECKING:
@@ -68,9 +69,7 @@ def sources() -> None:
     """The public sets whose files can be read as they are."""
     from maskedadv.scoring.items.sources import source_names
 
-    click.echo(
-        format_table(["source", "where from"], [[n, a] for n, a in source_names().items()], left=(0, 1))
-    )
+    say(format_table(["source", "where from"], [[n, a] for n, a in source_names().items()], left=(0, 1)))
 
 
 @command.command("check")
@@ -93,23 +92,23 @@ def check(limit: int, pivot: str, as_json: bool, **options: Any) -> None:
     problems = [*found.problems, *check_items(found.items, pivot)]
     code = 2 if not found.items or any(p.kind not in TOLD for p in problems) else 0
     if as_json:
-        click.echo(to_json(_report(found, problems)))
+        say(to_json(_report(found, problems)))
         sys.exit(code)
-    click.echo(_counts(found.items))
+    say(_counts(found.items))
     for reason, count in found.dropped.items():
-        click.echo(f"{count:,} rows left out: {reason}.", err=True)
+        say(f"{count:,} rows left out: {reason}.", err=True)
     if not found.items:
-        click.echo("\nNo item is left to ask.")
+        say("\nNo item is left to ask.")
     elif not problems:
-        click.echo("\nNo problem found.")
+        say("\nNo problem found.")
     for kind, number in Counter(p.kind for p in problems).items():
-        click.echo(f"\n{kind}: {number:,}")
+        say(f"\n{kind}: {number:,}")
         some = [p for p in problems if p.kind == kind]
         for p in some[: limit or None]:
             where = f" [{p.language}]" if p.language else ""
-            click.echo(shorten(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")), WIDTH))
+            say(shorten(clean(f"  {p.item}{where}" + (f": {p.detail}" if p.detail else "")), WIDTH))
         if limit and number > limit:
-            click.echo(f"  ... and {number - limit:,} more (--limit 0 lists all)")
+            say(f"  ... and {number - limit:,} more (--limit 0 lists all)")
     sys.exit(code)
 
 
@@ -135,9 +134,9 @@ def convert(output: Path, cleaned: bool, overwrite: bool, **options: Any) -> Non
     found = _read(**options)
     items = [clean_item(item) if cleaned else item for item in found.items]
     write_items(output, items)
-    click.echo(f"{len(items):,} items written to {clean(str(output))}.")
+    say(f"{len(items):,} items written to {clean(str(output))}.")
     for reason, count in found.dropped.items():
-        click.echo(f"{count:,} rows left out: {reason}.", err=True)
+        say(f"{count:,} rows left out: {reason}.", err=True)
 
 
 def _read(

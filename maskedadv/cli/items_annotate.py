@@ -13,12 +13,11 @@ import click
 from maskedadv.cli.items_models import (
     echo_plan,
     model_options,
-    progress,
     raw_answers,
-    say,
     settings_of_models,
 )
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import remark, say, say_over
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, records, to_json
 
@@ -92,17 +91,17 @@ def command(
         table, _ = step_file(
             output,
             key,
-            lambda: annotate_items(kept, settings, log, definition=definition, report=progress),
+            lambda: annotate_items(kept, settings, log, definition=definition, report=say_over),
             again=again,
         )
     agreement = agreement_of(table)
     if as_json:
-        click.echo(to_json({"annotators": _summary(table), "agreement": records(agreement)}))
+        say(to_json({"annotators": _summary(table), "agreement": records(agreement)}))
     else:
-        click.echo(_print(table, agreement))
-        click.echo(f"\nWritten to {clean(str(output))}.")
+        say(_print(table, agreement))
+        say(f"\nWritten to {clean(str(output))}.")
     if count := failed(table):
-        say(f"{count:,} answers are missing since a server failed; --again asks for them.")
+        remark(f"{count:,} answers are missing since a server failed; --again asks for them.")
     return None
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from maskedadv.cli.items_models import echo_plan, progress, say
+from maskedadv.cli.items_models import echo_plan
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import remark, say, say_over
 from maskedadv.words.terminal import clean, format_table, to_json
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def command(
     if plan:
         rows = what_is_left(file, output, purse)
         return echo_plan([(f"{step} {name}", settings, left) for step, name, settings, left in rows])
-    built = build_item_set(file, output, purse=purse, again=again, overwrite=overwrite, report=progress)
-    click.echo(to_json(built.card) if as_json else _print(built, output))
+    built = build_item_set(file, output, purse=purse, again=again, overwrite=overwrite, report=say_over)
+    say(to_json(built.card) if as_json else _print(built, output))
     if built.reviewed is None:
-        say("No person has looked at the set yet; see maskedadv items review.")
+        remark("No person has looked at the set yet; see maskedadv items review.")
     if built.failed:
-        say(f"{built.failed:,} answers are missing since a server failed; --again asks for them.")
+        remark(f"{built.failed:,} answers are missing since a server failed; --again asks for them.")
     return None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from maskedadv.words.terminal import clean, wrap
+from maskedadv.cli.say import remark, say
 
 if TYPE_CHECKING:
     from maskedadv.scoring.endpoints.settings import ApiSettings
@@ -74,20 +73,6 @@ def raw_answers(output: Path) -> Path:
     return output.with_name(output.name + ".said")
 
 
-def progress(line: str) -> None:
-    """A line of progress: in its place on a terminal, one after the other in a file."""
-    line = clean(line)
-    if sys.stderr.isatty():
-        click.echo(f"\r{line[:79]:<79}", nl=False, err=True)
-    else:
-        click.echo(line, err=True)
-
-
-def say(sentence: str) -> None:
-    """A sentence beside the results."""
-    click.echo(wrap(sentence), err=True)
-
-
 def echo_plan(rows: list[tuple[str, ApiSettings, tuple[int, tuple[int, int], tuple[int, int]]]]) -> None:
     """What is left to ask, and what it costs: about, and at most."""
     from maskedadv.scoring.endpoints.cost import price
@@ -98,9 +83,9 @@ def echo_plan(rows: list[tuple[str, ApiSettings, tuple[int, tuple[int, int], tup
         priced = settings.price_in or settings.price_out
         money = [f"{price(settings, *tokens):,.2f}" if priced else "-" for tokens in (usual, most)]
         table.append([name, f"{count:,}", f"{usual[0]:,}", *money])
-    click.echo(format_table(["model", "to ask", "tokens read", "about", "at most"], table))
+    say(format_table(["model", "to ask", "tokens read", "about", "at most"], table))
     if any(s.price_in or s.price_out for _, s, _ in rows):
-        say(
+        remark(
             "About: four bytes a token, and answers as long as they may be. At most: a token for every byte, "
             "and every answer repaired once. Tries of a server that fails may cost as much again; "
             "--max-cost holds for all of them."

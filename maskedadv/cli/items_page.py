@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from maskedadv.cli.say import say
 from maskedadv.words.terminal import clean
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def command(
         if path is not None
     }
     write_item_page(_frame(found.items), output, title=title, pivot=pivot, overwrite=overwrite, **tables)
-    click.echo(f"{len(found.items):,} items (each language by itself) on {clean(str(output))}.")
+    say(f"{len(found.items):,} items (each language by itself) on {clean(str(output))}.")
 
 
 def _there(path: Path) -> Path | None:

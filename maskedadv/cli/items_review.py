@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, to_json, wrap
 
@@ -75,21 +76,19 @@ def start(
         else tables.read_table(suggest, tables.ANNOTATIONS, "the labels to start from")
     )
     with started(found.items, output, translations=made, suggest=labels, report=_say, **options) as review:
-        click.echo(f"{review.n_tasks:,} items to look at:")
+        say(f"{review.n_tasks:,} items to look at:")
         for name, address in review.pages.items():
-            click.echo(f"  {name}: {address}")
+            say(f"  {name}: {address}")
         if options["url"]:
-            click.echo(
-                f"They are at {review.url}. When people are done: maskedadv items review export {output} ..."
-            )
+            say(f"They are at {review.url}. When people are done: maskedadv items review export {output} ...")
             return
-        click.echo(f"Label Studio runs at {review.url}; accounts and passwords: {accounts_path(output)}.")
-        click.echo("Ctrl-C ends it; nothing is lost, and the same command goes on.")
+        say(f"Label Studio runs at {review.url}; accounts and passwords: {accounts_path(output)}.")
+        say("Ctrl-C ends it; nothing is lost, and the same command goes on.")
         sys.stdout.flush()
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
-            click.echo("Label Studio has ended.", err=True)
+            say("Label Studio has ended.", err=True)
 
 
 @command.command("export")
@@ -112,13 +111,11 @@ def export(source: Path, output: Path, overwrite: bool) -> None:
     write_step(output, table)
     people = Counter(table["annotator"].to_pylist())
     items = len({*zip(table["item"].to_pylist(), table["language"].to_pylist(), strict=True)})
-    click.echo(
+    say(
         f"{table.num_rows:,} answers of {len(people)} people on {items:,} items written to "
         f"{clean(str(output))}."
     )
-    click.echo(
-        format_table(["person", "items"], [[clean(who), f"{n:,}"] for who, n in sorted(people.items())])
-    )
+    say(format_table(["person", "items"], [[clean(who), f"{n:,}"] for who, n in sorted(people.items())]))
 
 
 @command.command("import")
@@ -156,12 +153,12 @@ def import_(paths: tuple[Path, ...], output: Path, least: int, overwrite: bool, 
     kept, out = _counts(decisions)
     if as_json:
         rows = agreement.agreement.to_dict("records")
-        click.echo(to_json({"kept": kept, "left_out": out, "agreement": rows}))
+        say(to_json({"kept": kept, "left_out": out, "agreement": rows}))
         return
-    click.echo(f"{kept:,} of {decisions.num_rows:,} items stay; decisions written to {clean(str(output))}.")
+    say(f"{kept:,} of {decisions.num_rows:,} items stay; decisions written to {clean(str(output))}.")
     if out:
-        click.echo(format_table(["left out because", "items"], [[kind, f"{n:,}"] for kind, n in out.items()]))
-    click.echo("\n" + _agreement(agreement))
+        say(format_table(["left out because", "items"], [[kind, f"{n:,}"] for kind, n in out.items()]))
+    say("\n" + _agreement(agreement))
 
 
 def _counts(decisions: pa.Table) -> tuple[int, dict[str, int]]:
@@ -189,4 +186,4 @@ def _check(output: Path, *, overwrite: bool) -> None:
 
 
 def _say(text: str) -> None:
-    click.echo(wrap(clean(text) + " ..."), err=True)
+    say(wrap(clean(text) + " ..."), err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.terminal import clean, format_table, to_json
 
 
@@ -61,10 +62,8 @@ def command(
     sample = sample_items(found, cap, subject=named, subset=subset, pivot=pivot, seed=seed)
     write_item_file(output, sample.items)
     if as_json:
-        click.echo(to_json({"items": len(sample.items), "strata": [asdict(s) for s in sample.strata]}))
+        say(to_json({"items": len(sample.items), "strata": [asdict(s) for s in sample.strata]}))
         return
     rows = [[s.language, s.subject, f"{s.available:,}", f"{s.taken:,}"] for s in sample.strata]
-    click.echo(format_table(["language", "subject", "available", "taken"], rows, left=(0, 1)))
-    click.echo(
-        f"\n{len(sample.items):,} of {len(found):,} items (seed {seed}) written to {clean(str(output))}."
-    )
+    say(format_table(["language", "subject", "available", "taken"], rows, left=(0, 1)))
+    say(f"\n{len(sample.items):,} of {len(found):,} items (seed {seed}) written to {clean(str(output))}.")

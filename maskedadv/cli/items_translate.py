@@ -12,12 +12,11 @@ import click
 from maskedadv.cli.items_models import (
     echo_plan,
     model_options,
-    progress,
     raw_answers,
-    say,
     settings_of_models,
 )
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import remark, say, say_over
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, to_json
 
@@ -86,21 +85,21 @@ def command(
             asked = translation_requests(wanted, target)
             rows = [(*translator, most_left(translator[1], asked, log))]
             if returner is not None:
-                say("Translating back costs about as much again.")
+                remark("Translating back costs about as much again.")
             return echo_plan(rows)
         table, _ = step_file(
             output,
             key,
-            lambda: translate_items(wanted, translator, log, target=target, back=returner, report=progress),
+            lambda: translate_items(wanted, translator, log, target=target, back=returner, report=say_over),
             again=again,
         )
     if as_json:
-        click.echo(to_json({"languages": translation_counts(table)}))
+        say(to_json({"languages": translation_counts(table)}))
     else:
-        click.echo(print_translations(table))
-        click.echo(f"\nWritten to {clean(str(output))}.")
+        say(print_translations(table))
+        say(f"\nWritten to {clean(str(output))}.")
     if count := failed(table):
-        say(f"{count:,} translations are missing since a server failed; --again asks for them.")
+        remark(f"{count:,} translations are missing since a server failed; --again asks for them.")
     return None
 
 

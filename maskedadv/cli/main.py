@@ -15,6 +15,7 @@ import threading
 import click
 
 from maskedadv import __version__
+from maskedadv.cli.say import say
 from maskedadv.errors import MaskedadvError
 from maskedadv.words.terminal import clean
 
@@ -85,13 +86,15 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = cli.main(args=arguments, prog_name="maskedadv", standalone_mode=False)
     except MaskedadvError as error:
-        click.echo("\n".join(clean(line) for line in f"Error: {error}".split("\n")), err=True)
+        say(f"Error: {error}", err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(file=told)  # it repeats what was typed
+        say(told.getvalue(), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        say("Interrupted; nothing half-written was left behind.", err=True)
         sys.exit(130)
     except OSError as error:
         _leave_if_output_ended(error)
@@ -104,7 +107,7 @@ class _Tell(logging.Handler):
     """What the library has to say while it works: a line on standard error, as progress is."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(clean(f"  {record.getMessage()}"), err=True)
+        say(f"  {clean(record.getMessage())}", err=True)
 
 
 def _be_robust() -> None:
@@ -136,7 +139,7 @@ def _leave_if_output_ended(error: OSError) -> None:
     from maskedadv.files.disk import is_disk_error
 
     if "temporary directory" in str(error):  # the standard library's words, under no number of its own
-        click.echo("Error: no folder for temporary files can be written; make room or set TMPDIR.", err=True)
+        say("Error: no folder for temporary files can be written; make room or set TMPDIR.", err=True)
         sys.exit(2)
     if error.errno != errno.EPIPE and not is_disk_error(error):
         return
@@ -147,5 +150,5 @@ def _leave_if_output_ended(error: OSError) -> None:
         sys.exit(1)  # as click does
     where = f"{error.filename} cannot be written" if error.filename else "the output cannot be written"
     reason = os.strerror(error.errno or 0)
-    click.echo(clean(f"Error: {where} ({reason}); make room or write to another place."), err=True)
+    say(f"Error: {where} ({reason}); make room or write to another place.", err=True)
     sys.exit(2)

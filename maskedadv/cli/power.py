@@ -12,6 +12,7 @@ import numpy as np
 from maskedadv.checks import Number, Whole
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, plan_of, plan_options
+from maskedadv.cli.say import say
 from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import VARIANTS
 from maskedadv.words.numbers import level_text, number, percent, plural, probability
@@ -95,7 +96,7 @@ def command(
             level=level,
             result=fit,
             launcher=how,
-            tell=lambda line: click.echo(f"  {line}", err=True),
+            tell=lambda line: say(f"  {line}", err=True),
             journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
         )
     if output is not None:
@@ -107,12 +108,12 @@ def command(
         write_figure(power_curves(table, wanted=wanted, level=level), figure)
     if as_json:
         plain = {v: {"with_ratio": ratio, "ca_fixed": fixed} for v, (ratio, fixed) in needed.items()}
-        click.echo(to_json({"plan": plan.as_json(), "needed": plain, "table": records(table)}))
+        say(to_json({"plan": plan.as_json(), "needed": plain, "table": records(table)}))
         return
-    click.echo(wrap(_answer(plan, needed, wanted, level)))
-    click.echo(f"\n{_text(table, level)}")
+    say(wrap(_answer(plan, needed, wanted, level)))
+    say(f"\n{_text(table, level)}")
     for line in _words(plan, variants, fit, simulated=replicates > 0):
-        click.echo(f"\n{wrap(line)}")
+        say(f"\n{wrap(line)}")
 
 
 def _plan(given: dict[str, Any], fit: Fit | None) -> Plan:

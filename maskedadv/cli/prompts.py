@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from maskedadv.cli.say import say, say_data
 from maskedadv.words.terminal import clean, format_table
 
 _FILE = click.option("--prompts", "file", type=click.Path(path_type=Path), help="Prompts of your own on top.")
@@ -27,7 +28,7 @@ def list_languages(file: Path | None) -> None:
     for code, words in sorted(prompts.languages.items()):
         cue = words.cue.format(place=next(iter(words.places.values()))) if words.places else ""
         rows.append([code, words.question + words.colon, words.answer + words.colon, cue.strip()])
-    click.echo(format_table(["language", "question", "answer", "cue"], rows, left=(0, 1, 2, 3)))
+    say(format_table(["language", "question", "answer", "cue"], rows, left=(0, 1, 2, 3)))
 
 
 @command.command("show")
@@ -44,9 +45,9 @@ def show(language: str, country: str | None, file: Path | None) -> None:
     place = country or next(iter(places), "")
     item = Item("example", "CS", language, "…?", ("…", "…", "…", "…"), 0, place)
     rendered = render(item, prompts)
-    click.echo(rendered.prompt)
+    say_data(rendered.prompt + "\n")
     forms = ", ".join(repr(form) for forms in rendered.options for form in forms)
-    click.echo(
+    say(
         clean(f"Continuations: {forms}. Prompt version {prompts.version}, hash {hash_of([rendered])[:12]}."),
         err=True,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.vocabulary import HEADLINES
 from maskedadv.words.terminal import to_json
 
@@ -106,17 +107,17 @@ def command(
         locales=locales,
         formats=chosen,
         overwrite=overwrite,
-        progress=lambda line: click.echo(f"  {line}", err=True),
+        progress=lambda line: say(f"  {line}", err=True),
         title=title,
         notes=notes,
         checks=checks,
     )
     for warning in report.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {warning}", err=True)
     for titles, reason in by_reason(report.omitted):
-        click.echo(f"Not shown: {titles}: {reason}", err=True)
+        say(f"Not shown: {titles}: {reason}", err=True)
     if as_json:
-        click.echo(
+        say(
             to_json(
                 {
                     "output": str(output),
@@ -128,4 +129,4 @@ def command(
             )
         )
         return
-    click.echo(f"{len(report.exhibits)} exhibits; open {output / 'index.html'}")
+    say(f"{len(report.exhibits)} exhibits; open {output / 'index.html'}")

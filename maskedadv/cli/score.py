@@ -14,8 +14,9 @@ import click
 
 from maskedadv.cli.launch_options import make_launcher, ray_option, slurm_option
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import remark, say, say_over
 from maskedadv.cli.score_options import score_options
-from maskedadv.cli.score_units import make_units, say
+from maskedadv.cli.score_units import make_units
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import clean, format_table, to_json
 
@@ -41,22 +42,22 @@ def plan(as_json: bool, output: Path, **options: Any) -> None:
 
     estimates = [estimate_unit(unit, output) for unit in make_units(**options)]
     if as_json:
-        click.echo(to_json([e.__dict__ for e in estimates]))
+        say(to_json([e.__dict__ for e in estimates]))
         sys.exit(1 if any(e.problem for e in estimates) else 0)
     rows = [
         [e.model, e.size, f"{e.pieces_done} of {e.pieces}", f"{e.items:,}", f"{e.tokens:,}", e.cost]
         for e in estimates
     ]
-    click.echo(format_table(["model", "size", "files done", "items", "tokens", "rest takes"], rows))
+    say(format_table(["model", "size", "files done", "items", "tokens", "rest takes"], rows))
     if any("at most" in e.cost for e in estimates):
-        say(
+        remark(
             "About: four bytes a token and answers as long as they may be. At most: a token for every byte "
             "and 256 for a chat template. Tries after the first may cost as much again; --max-cost of score "
             "run holds for all of them."
         )
     for e in estimates:
         if e.problem:
-            click.echo(f"{e.model}: {clean(e.problem)}", err=True)
+            say(f"{e.model}: {clean(e.problem)}", err=True)
     sys.exit(1 if any(e.problem for e in estimates) else 0)
 
 
@@ -107,7 +108,7 @@ def run(
     if elsewhere and options["device"] == "auto":
         options["device"] = "cuda"  # others have a GPU, whatever this machine has
     units = make_units(**options)
-    known = identify_units(units, output, _progress)
+    known = identify_units(units, output, say_over)
     _refuse_unwritable(output)
     if isinstance(how, Slurm):
         how = replace(how, folder=output / "_slurm")
@@ -146,7 +147,7 @@ def _run(
     from maskedadv.scoring.launch.work import count_left
 
     queue = largest_first(units) if len(slots) > 1 or not isinstance(how, Local) else units
-    failed = run_units(queue, known, output, _progress, slots, again=again, how=how, gpus=gpus)
+    failed = run_units(queue, known, output, say_over, slots, again=again, how=how, gpus=gpus)
     found: list[dict[str, Any]] = []
     told: list[str] = []
     blind: list[str] = []
@@ -169,9 +170,9 @@ def _run(
             "command again writes the table."
         ) from error
     if found:
-        click.echo(to_json(found) if as_json else _print(found, written))
+        say(to_json(found) if as_json else _print(found, written))
         for sentence in told:
-            say(sentence)
+            remark(sentence)
     if failed:
         errors = read_errors(output)
         left = {u.model: count_left(u, known[u.model], output) for u in units if u.model in known}
@@ -235,14 +236,6 @@ def _slots(gpus: int, url: str | None, device: str) -> list[Slot]:
     except ModuleNotFoundError:
         return []
     return assign(device, gpus, torch.cuda.device_count())
-
-
-def _progress(line: str) -> None:
-    line = clean(line)
-    if sys.stderr.isatty():
-        click.echo(f"\r{line[:79]:<79}", nl=False, err=True)
-    else:
-        click.echo(line, err=True)
 
 
 def _print(found: Sequence[Mapping[str, Any]], written: Path) -> str:

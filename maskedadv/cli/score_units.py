@@ -6,9 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from maskedadv.words.terminal import wrap
+from maskedadv.cli.say import remark
 
 if TYPE_CHECKING:
     from maskedadv.scoring.endpoints.purse import Purse
@@ -43,16 +41,16 @@ def make_units(
             [x for x in found.items if not languages or x.language in languages], drop=drop_bad
         )
         for reason, count in [*found.dropped.items(), *dropped.items()]:
-            say(f"{name}: {count:,} items left out: {reason}.")
+            remark(f"{name}: {count:,} items left out: {reason}.")
         differing = [p for p in check_items(kept) if p.kind == KEYS_DIFFER]
         if differing:
-            say(
+            remark(
                 f"{name}: {len(differing)} items have another right option in some language "
                 f"({differing[0].item}: {differing[0].detail}); see maskedadv items check."
             )
         for column, shown in extra_columns(kept).items():
             if column != shown:
-                say(
+                remark(
                     f"{name}: the column {column!r} will be called {shown!r} in the table, where {column!r} "
                     "is a result."
                 )
@@ -119,7 +117,3 @@ def _purse(options: dict[str, Any]) -> Purse | None:
     if not options["url"]:
         raise BadSetting("--max-cost is for endpoints; give one with --api.")
     return Purse(options["max_cost"])
-
-
-def say(sentence: str) -> None:
-    click.echo(wrap(sentence), err=True)

@@ -9,6 +9,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
+from maskedadv.cli.say import say
 from maskedadv.vocabulary import GAPS, KNOWLEDGE, SUBSETS, gap_titles
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -104,7 +105,7 @@ def command(
             subject=subject,
             others=others,
             launcher=how,
-            tell=lambda line: click.echo(f"  {line}", err=True),
+            tell=lambda line: say(f"  {line}", err=True),
             journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
         )
     if judged(found, gap).empty:
@@ -121,12 +122,12 @@ def command(
     if as_json:
         tables = {"by_kind": kinds, "by_locale": locales, "table": found.table}
         plain = {name: records(table) for name, table in tables.items()}
-        click.echo(to_json({"headline": found.headline, "words": words, "notes": list(found.notes), **plain}))
+        say(to_json({"headline": found.headline, "words": words, "notes": list(found.notes), **plain}))
         return
-    click.echo("\n".join(wrap(sentence) for sentence in words))
-    click.echo(f"\n{_kinds(kinds)}\n\n{_locales(locales)}")
+    say("\n".join(wrap(sentence) for sentence in words))
+    say(f"\n{_kinds(kinds)}\n\n{_locales(locales)}")
     for note in (*found.notes, *_failures(found)):
-        click.echo(wrap(note), err=True)
+        say(wrap(note), err=True)
 
 
 def _kinds(kinds: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from maskedadv.cli.options import plan_of, plan_options
+from maskedadv.cli.say import say
 from maskedadv.words.numbers import number, plural
 from maskedadv.words.terminal import format_table, records, wrap
 
@@ -37,13 +38,13 @@ def command(results: Path | None, output: Path, overwrite: bool, **given: Any) -
         [r["locale"], r["gap"].removesuffix("_gap"), number(r["mean"]), number(r["std"])]
         for r in records(means)
     ]
-    click.echo("True gaps (logit), mean and sd over models:\n")
-    click.echo(format_table(("locale", "gap", "mean", "sd"), rows, left=(0, 1)))
-    click.echo(
+    say("True gaps (logit), mean and sd over models:\n")
+    say(format_table(("locale", "gap", "mean", "sd"), rows, left=(0, 1)))
+    say(
         "\n"
         + wrap(
             f"Written to {output}: {count} in responses.csv; the truth in truth.csv (gaps), cells.csv "
             "(abilities), items.csv; families in models.csv; all numbers in simulation.json."
         )
     )
-    click.echo(f"Fit it: maskedadv fit {output / 'responses.csv'} -o DIR")
+    say(f"Fit it: maskedadv fit {output / 'responses.csv'} -o DIR")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.words.lists import and_more
 from maskedadv.words.numbers import clock, plural
 from maskedadv.words.terminal import clean, to_json, wrap
@@ -38,7 +39,7 @@ def command(output: Path, as_json: bool) -> None:
     from maskedadv.launchers import read_status
 
     found = read_status(output)
-    click.echo(to_json(asdict(found)) if as_json else in_words(found))
+    say(to_json(asdict(found)) if as_json else in_words(found))
     sys.exit(0 if found.state in {"running", "finished"} else 1)
 
 

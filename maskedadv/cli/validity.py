@@ -11,6 +11,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option
+from maskedadv.cli.say import say
 from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import WIDTH, clean, format_table
@@ -109,7 +110,7 @@ def run(
         check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
     _notes(prepared.notes)
     with tracked(how, output) as how:
-        result = study(prepared, launcher=how, tell=lambda line: click.echo(f"  {line}", err=True))
+        result = study(prepared, launcher=how, tell=lambda line: say(f"  {line}", err=True))
         if output is not None:
             from maskedadv.reports.validity_page import write_study
 
@@ -117,8 +118,8 @@ def run(
             with whole_folder(output, lambda name: name == "figure1.svg") as folder:
                 write_study(result, folder)
     if output is not None:
-        click.echo(f"Wrote {output / 'index.html'} and the tables beside it.", err=True)
-    click.echo(result.to_json() if as_json else _summary(result))
+        say(f"Wrote {output / 'index.html'} and the tables beside it.", err=True)
+    say(result.to_json() if as_json else _summary(result))
 
 
 @command.command()
@@ -134,23 +135,23 @@ def check(pairings: Path, table: str | None, models: str | None, scores: str, as
     _notes(prepared.notes)
     rows = overview(prepared)
     if as_json:
-        click.echo(to_json(rows))
+        say(to_json(rows))
         return
     header = ("pairing", "language", "models", "left out", "native CA+CS", "proxy CA+CS")
     cells = [
         (r["pairing"], r["language"], str(r["n_models"]), str(len(r["dropped"])), r["native"], r["proxy"])
         for r in rows
     ]
-    click.echo(format_table(header, cells, left=(0, 1)))
+    say(format_table(header, cells, left=(0, 1)))
     for row in rows:
         for line in (
             *row["reliability"],
             *row["limits"],
             *(f"{model} is left out: {why}" for model, why in row["dropped"][:5]),
         ):
-            click.echo(_wrap(f"{row['pairing']}: {line}."))
+            say(_wrap(f"{row['pairing']}: {line}."))
         if len(row["dropped"]) > 5:
-            click.echo(_wrap(f"{row['pairing']}: {len(row['dropped']) - 5} more models are left out."))
+            say(_wrap(f"{row['pairing']}: {len(row['dropped']) - 5} more models are left out."))
 
 
 def _stated(texts: tuple[str, ...]) -> dict[str, float]:
@@ -175,7 +176,7 @@ def _stated(texts: tuple[str, ...]) -> dict[str, float]:
 
 def _notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        click.echo(_wrap(f"Note: {note}"), err=True)
+        say(_wrap(f"Note: {note}"), err=True)
 
 
 def _wrap(text: str) -> str:

@@ -55,6 +55,13 @@ def clean(text: str) -> str:
     )
 
 
+def clean_lines(text: str) -> str:
+    """A text of several lines, each of them clean; tabs stay."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "\n".join("\t".join(map(clean, line.split("\t"))) for line in text.split("\n"))
+
+
 def wrap(sentence: str, *, indent: str = "", width: int = WIDTH) -> str:
     """A sentence in lines that fit the width, with nothing in it that could rewrite the terminal."""
     hang = indent + ("  " if indent else "")
@@ -94,8 +101,12 @@ def format_table(
 
 
 def to_json(value: Any) -> str:
-    """JSON that any reader accepts: NaN becomes null, infinities become text."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    """JSON for any reader: NaN becomes null, infinities text; what could steer a terminal is escaped."""
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    for c in set(text) - {"\n"}:
+        if clean(c) != c:
+            text = text.replace(c, json.dumps(c)[1:-1])
+    return text
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
