@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from hypothesis import settings
 # code, never luck.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+# One thread of linear algebra, as the command line has it: a second one waits in a busy loop more than it
+# computes, and takes the core of the other half of the tests. Set before NumPy or torch are imported.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
