@@ -195,7 +195,8 @@ def asked_items(responses: Responses, values: NDArray[np.float64], code: int) ->
     """Which items have an observed answer in a language, shape (I,)."""
     rows = rows_of_language(responses, code)
     asked = np.zeros(len(responses.items), dtype=bool)
-    asked[responses.item[rows][~np.isnan(values[rows])]] = True
+    item, seen = responses.item[rows], ~np.isnan(values[rows])
+    asked[item if seen.all() else item[seen]] = True  # to choose rows is dearer than to look at all
     return asked
 
 
@@ -239,7 +240,10 @@ def build_block(
     parts = []
     for code, keep in [*zip(codes, keep_model, strict=True), (pivot_code, keep_model.any(axis=0))]:
         rows = rows_of_language(responses, code)
-        use = asked[responses.item[rows]] & keep[responses.model[rows]] & ~np.isnan(values[rows])
+        use = asked[responses.item[rows]]
+        use &= ~np.isnan(values[rows])
+        if not keep.all():
+            use &= keep[responses.model[rows]]
         parts.append(np.flatnonzero(use) + rows.start)
     chosen = np.concatenate(parts)
     if not len(chosen):

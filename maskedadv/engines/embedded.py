@@ -23,8 +23,8 @@ from maskedadv.engines.table import in_words_of
 from maskedadv.errors import EngineFailed, EngineMissing, NotConverged
 from maskedadv.settings import Sampler
 
-_ITERATIONS, _AGAIN, _STAYS = 5000, 20, 1e-4
-"""Steps of one climb, climbs after the first, and how far (unconstrained scale) the last one may move."""
+_ITERATIONS = 5000
+"""Steps of L-BFGS at most."""
 
 
 @dataclass(frozen=True)
@@ -107,30 +107,20 @@ class Embedded:
 
 
 def _climb(program: str, model: Any, start: NDArray[np.float64], seed: int) -> Any:
-    """L-BFGS, begun again where it stopped until it stays there.
+    """L-BFGS, whose failure at the start may mean started there: at a maximum no step leads up.
 
-    Stan's defaults stop where the density rises by less than 2e-12 of itself, up to 2e-3 logit before the
-    maximum in a flat direction, and this engine takes no others. At a maximum no step leads up, which Stan
-    calls a failure: after a first stop it means arrived, at the start it may mean started there.
+    Stan's defaults stop where the density rises by less than 2e-12 of itself, which may be 2e-3 logit before
+    the maximum in a flat direction, and this engine takes no others: who asks for an optimum goes on from it
+    by Newton's method, and compares.
     """
-    before = start
     try:
-        result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
+        return model.optimize(init=start, seed=seed, iter=_ITERATIONS)
     except (RuntimeError, ValueError):
-        before = start + 0.01 * np.random.default_rng(seed).standard_normal(start.shape)
+        beside = start + 0.01 * np.random.default_rng(seed).standard_normal(start.shape)
         try:
-            result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
+            return model.optimize(init=beside, seed=seed, iter=_ITERATIONS)
         except (RuntimeError, ValueError) as error:
             raise NotConverged(f"the embedded engine could not optimise '{program}': {error}") from error
-    for _ in range(_AGAIN):
-        if float(np.abs(result.unconstrained - before).max(initial=0.0)) < _STAYS:
-            break
-        before = result.unconstrained
-        try:
-            result = model.optimize(init=before, seed=seed, iter=_ITERATIONS)
-        except (RuntimeError, ValueError):
-            break
-    return result
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digests_below(folder: Path) -> dict[str, str]:
-    """Digest of every file below a folder, by its path from there with slashes."""
+def digests_below(folder: Path, pool: Executor) -> dict[str, str]:
+    """Digest of every file below a folder, by its path from there with slashes; threads take a file each."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
+    names = (path.relative_to(folder).as_posix() for path in files)
+    return dict(zip(names, pool.map(digest_of, files), strict=True))
 
 
 def read_checked(path: Path, digest: str | None) -> bytes:

@@ -241,10 +241,17 @@ class Joint:
             return _replicated(own.gaps(), weight, self.estimate[place])
         out = np.zeros((len(own.key), len(weight), len(GAPS)))
         for s, (at, values) in enumerate(own.parts()):
-            known = np.where(np.isnan(values), 0.0, values)  # those that are not have no weight
             for g in np.flatnonzero(BY_SUBSET[:, s]):
-                out[at, :, g] += BY_SUBSET[g, s] * (known @ weight[:, :, g].T)
+                out[at, :, g] += BY_SUBSET[g, s] * _weighted(values, weight[:, :, g])
         return out
+
+
+def _weighted(values: Array, weight: Array) -> Array:
+    """Σ over models of values (K, J) times weight (F, J), shape (K, F); those not known have no weight."""
+    sums = values @ weight.T
+    if np.isnan(sums).any():  # rarely: to look at, and copy, all values takes longer than the product
+        sums = np.where(np.isnan(values), 0.0, values) @ weight.T
+    return np.asarray(sums)
 
 
 def _products(rows: Array, weight: Array) -> list[Array]:

@@ -57,6 +57,34 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def begin(work: Callable[[], R]) -> Callable[[], R]:
+    """Start work that no engine takes part in, in a thread if there is a processor for it.
+
+    Returns
+    -------
+    What waits for the work, and gives its value or raises its error. The thread is a daemon: an interrupted
+    run does not wait for it.
+    """
+    if cores() < 2:
+        return work
+    ended: SimpleQueue[_Result[R]] = SimpleQueue()
+
+    def work_off() -> None:
+        try:
+            ended.put(_Result(0, work()))
+        except BaseException as error:  # raised again where the value is awaited
+            ended.put(_Result(0, error=error))
+
+    def wait() -> R:
+        result = ended.get()
+        if result.error is not None:
+            raise result.error
+        return cast("R", result.value)
+
+    threading.Thread(target=work_off, daemon=True).start()
+    return wait
+
+
 def side_by_side(
     work: Callable[[T, Engine, Callable[[str], None]], R],
     things: Sequence[T],

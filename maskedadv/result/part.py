@@ -17,6 +17,7 @@ from maskedadv.gaps.inflation import joint_and_marginal
 from maskedadv.gaps.kinship import Likeness, add_likeness
 from maskedadv.gaps.variants import Variants, variants_of
 from maskedadv.maximum_likelihood.block_facts import BlockFacts, facts_of, joint_of_few
+from maskedadv.maximum_likelihood.side_by_side import begin
 from maskedadv.result.block_table import item_frame
 from maskedadv.result.cube import AbilityPart, ability_part
 from maskedadv.result.draws import Posterior
@@ -53,6 +54,8 @@ class Part:
 def fit_part(run: Run, likeness: Likeness) -> tuple[Part, Likeness]:
     """Fit some locales: bases, variants, and what is to be told of them; the likeness with theirs added."""
     design, settings = run.design, run.settings
+    # Stan leaves a processor free meanwhile; NUTS takes them all.
+    alike = begin(lambda: add_likeness(likeness, design) if settings.response == "binary" else likeness)
     bases = make_bases(run)
     plain = bases["plain"].fitted
     blocks = {
@@ -70,4 +73,4 @@ def fit_part(run: Run, likeness: Likeness) -> tuple[Part, Likeness]:
         inflation=joint_and_marginal(run, few) if few else np.zeros((2, 0)),
         uneven=tuple(uneven_cells(design)),
     )
-    return part, add_likeness(likeness, design) if settings.response == "binary" else likeness
+    return part, alike()

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ UNCERTAINTY, POSTERIOR, OTHER = "uncertainty", "posterior", "missing-answers-oth
 """Folders of a result: a file (or a folder of files) for each variant; a folder for each base with a file for
 each locale; the whole result with missing answers treated the other way."""
 
+_THREADS = 2
+"""That write the large arrays, and look at the bytes, while this one writes the tables."""
+
 
 def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
     """Write `fit.json`, `cube.nc`, `gaps.csv`, `items.parquet`, `uncertainty/` and (NUTS) `posterior/`.
@@ -40,13 +44,15 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
         It exists and `overwrite` is not given, or it holds something that is no result.
     """
     check_output(path, overwrite=overwrite)
-    with whole_folder(path, _is_ours) as partial:
+    with whole_folder(path, _is_ours) as partial, ThreadPoolExecutor(_THREADS) as pool:
+        (partial / UNCERTAINTY).mkdir()
+        written = [
+            pool.submit(save_uncertainty, own, partial / UNCERTAINTY, variant)
+            for variant, own in fit.uncertainty.items()
+        ]
         (partial / "cube.nc").write_bytes(as_netcdf(fit.cube))
         fit.gaps().to_csv(partial / "gaps.csv", index=False)
         fit.items.to_parquet(partial / "items.parquet", index=False)
-        (partial / UNCERTAINTY).mkdir()
-        for variant, own in fit.uncertainty.items():
-            save_uncertainty(own, partial / UNCERTAINTY, variant)
         if len(fit.variants) > 1:
             fit.variant_gaps(mean=False).to_csv(partial / "variants.csv", index=False)
             fit.links().to_csv(partial / "links.csv", index=False)
@@ -54,11 +60,13 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
             _save_posteriors(posteriors, partial / POSTERIOR / base)
         if fit.other is not None:
             save(fit.other, partial / OTHER)
+        for each in written:
+            each.result()
         content = {
             "format": FORMAT,
             "settings": fit.settings.as_json(),
             **fit.info.as_json(),
-            "files": digests_below(partial),
+            "files": digests_below(partial, pool),
         }
         text = json.dumps(seal(content), indent=1, ensure_ascii=False, allow_nan=False)
         (partial / "fit.json").write_text(text + "\n", "utf-8")

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,7 +160,14 @@ def write_uncertainty(uncertainty: Mapping[str, Uncertainty], path: Path) -> Non
     with zipfile.ZipFile(path, "w") as archive:  # as np.savez does, with one array in memory at a time
         for name, array in _arrays_of(uncertainty):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
+                _write_array(file, np.ascontiguousarray(array))
+
+
+def _write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    """As `numpy.lib.format.write_array`, which copies piece by piece what is no file of the system."""
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+    if array.size:
+        file.write(array.view(np.uint8).data)
 
 
 def _arrays_of(uncertainty: Mapping[str, Uncertainty]) -> Iterator[tuple[str, NDArray[Any]]]:
