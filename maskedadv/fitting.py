@@ -15,6 +15,7 @@ from maskedadv.engines import choose_engine
 from maskedadv.gaps.bases import Run
 from maskedadv.gaps.kinship import Likeness
 from maskedadv.launchers.kinds import Launcher, Local
+from maskedadv.linear_algebra import one_thread
 from maskedadv.responses import Responses, StoredResponses, open_responses
 from maskedadv.result.collect import collect
 from maskedadv.result.fit_result import Fit
@@ -163,6 +164,7 @@ class _Way:
     shelf: Shelf | None = None
 
 
+@one_thread
 def _fit(
     designs: Callable[[Settings], Iterator[Design]], way: _Way, settings: Settings, *, twice: bool = True
 ) -> Fit:

@@ -23,6 +23,7 @@ from maskedadv.design.without_items import without_items
 from maskedadv.errors import EstimationError, WrongResponse
 from maskedadv.files.digests import fingerprint_of
 from maskedadv.fitting import fit_design
+from maskedadv.linear_algebra import one_thread
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
 from maskedadv.vocabulary import SUBSETS
@@ -76,6 +77,7 @@ class Dif:
     fingerprint: str
 
 
+@one_thread
 def dif(
     responses: str | Path | pd.DataFrame | Responses,
     *,

@@ -19,6 +19,7 @@ from maskedadv.design.prepare import Design, prepare
 from maskedadv.errors import WrongResponse
 from maskedadv.files.digests import fingerprint_of
 from maskedadv.files.folders import check_folder
+from maskedadv.linear_algebra import one_thread
 from maskedadv.responses import Responses, read_responses
 from maskedadv.settings import Settings
 from maskedadv.words.lists import first_few
@@ -99,6 +100,7 @@ def load_fit_check(path: str | Path) -> FitCheck:
     return FitCheck(notes=tuple(content["notes"]), **own)
 
 
+@one_thread
 def fit_check(
     responses: str | Path | pd.DataFrame | Responses,
     *,

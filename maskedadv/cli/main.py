@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import logging
@@ -83,6 +84,7 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; leave with 0 done, 1 not estimable, 2 bad input or 3 do not use."""
     _be_robust()
+    gc.set_threshold(100_000, 50, 50)  # few cycles, in a process that soon ends: a twentieth of its time
     try:
         code = cli.main(args=arguments, prog_name="maskedadv", standalone_mode=False)
     except MaskedadvError as error:

@@ -13,6 +13,7 @@ from maskedadv.gaps.clustered import clustered_mean
 from maskedadv.gaps.families import families_of
 from maskedadv.gaps.joint import Joint
 from maskedadv.gaps.population import populations
+from maskedadv.linear_algebra import one_thread
 from maskedadv.models_table import family_column
 from maskedadv.result.cube import NUMBERS
 from maskedadv.result.fit_result import Fit
@@ -52,6 +53,7 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+@one_thread
 def population_table(
     fit: Fit, models: Table, locale: Some, model: Some, gap: Some, variant: str
 ) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from maskedadv.gaps.bases import Based, Run, make_bases
 from maskedadv.gaps.joint import ALL_LOCALES, Joint
 from maskedadv.gaps.subset_gaps import LocaleGaps, from_estimates
 from maskedadv.gaps.variants import make_variants
+from maskedadv.linear_algebra import one_thread
 from maskedadv.maximum_likelihood.block_estimate import Fitted
 from maskedadv.maximum_likelihood.marginal_result import not_estimated
 from maskedadv.maximum_likelihood.two_parameter import fit_two_parameter
@@ -25,6 +26,7 @@ from maskedadv.summaries.means import locale_means, overall_means
 NUMBERS = ("estimate", "sd", "lower", "upper", "p_positive")
 
 
+@one_thread
 def estimate(spec: Specification) -> list[dict[str, Any]]:
     """A row for every variant, locale (and all of them) and gap; one row with a note if there is none."""
     try:

@@ -20,6 +20,7 @@ from maskedadv.files.text_tables import plain_records
 from maskedadv.launchers.kinds import Launcher, Local
 from maskedadv.launchers.launching import complete
 from maskedadv.launchers.unit import Unit
+from maskedadv.linear_algebra import one_thread
 from maskedadv.validity import analyses
 from maskedadv.validity.corrected import corrected_rows, joint_evidence
 from maskedadv.validity.inputs import Inputs, prepare
@@ -95,6 +96,7 @@ class Study:
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
+@one_thread
 def study(
     pairings: str | Path | PairingFile | Inputs,
     scores: str | Path | pd.DataFrame | None = None,
