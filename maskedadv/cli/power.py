@@ -13,6 +13,7 @@ from maskedadv.checks import Number, Whole
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, plan_of, plan_options
 from maskedadv.cli.say import say
+from maskedadv.files.unfinished import journal_file
 from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import VARIANTS
 from maskedadv.words.numbers import level_text, number, percent, plural, probability
@@ -97,7 +98,7 @@ def command(
             result=fit,
             launcher=how,
             tell=lambda line: say(f"  {line}", err=True),
-            journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
+            journal=journal_file(output),
         )
     if output is not None:
         write_table(table, output)

@@ -10,6 +10,7 @@ import click
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
 from maskedadv.cli.say import say
+from maskedadv.files.unfinished import journal_file
 from maskedadv.vocabulary import GAPS, KNOWLEDGE, SUBSETS, gap_titles
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -106,7 +107,7 @@ def command(
             others=others,
             launcher=how,
             tell=lambda line: say(f"  {line}", err=True),
-            journal=None if output is None else output.with_name(f".{output.name}.unfinished"),
+            journal=journal_file(output),
         )
     if judged(found, gap).empty:
         title = gap_titles()[gap]

@@ -1,4 +1,4 @@
-"""The folder beside an output where a long run keeps what is finished, completed by the same command."""
+"""What a long run keeps beside its output, a folder or a journal, for the same command to complete."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def unfinished_folder(output: Path) -> Path:
     """Where a run that will write `output` keeps what is finished."""
     output = output.absolute()
     return output.with_name(f"{output.name}.unfinished")
+
+
+def journal_file(output: Path | None) -> Path | None:
+    """Where a run that keeps lines instead of files keeps them; None where it writes no output."""
+    return None if output is None else output.with_name(f".{output.name}.unfinished")
 
 
 def take_up(

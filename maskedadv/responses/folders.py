@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from maskedadv.errors import MissingColumn, UnreadableFile
+from maskedadv.errors import BadId, MissingColumn, UnreadableFile
 from maskedadv.files.sources import first_bytes
 from maskedadv.files.walk import files_below, is_data, is_hidden
 from maskedadv.responses.kinds import IDS, VALUES, same_kinds
@@ -118,13 +118,27 @@ def other_columns(name: str, one: Path, other: Path) -> MissingColumn:
 
 
 def folder_columns(folder: Path, file: Path) -> dict[str, str | None]:
-    """What the names of the folders above a file say: `language=zh`; None for Hive's name of nothing."""
+    """What the names of the folders above a file say: `language=zh`; None for Hive's name of nothing.
+
+    Raises
+    ------
+    BadId
+        A name is no text: `model=%FF`.
+    """
     parts = [part.partition("=") for part in file.relative_to(folder).parts[:-1]]
-    return {
-        unquote(name): None if value == NULL_PARTITION else unquote(value)
-        for name, equals, value in parts
-        if equals
-    }
+    try:
+        return {
+            unquote(name, errors="strict"): None
+            if value == NULL_PARTITION
+            else unquote(value, errors="strict")
+            for name, equals, value in parts
+            if equals
+        }
+    except UnicodeDecodeError as error:
+        raise BadId(
+            f"{file.parent}: what the folder's name writes with % is no UTF-8 text ({error.reason}); "
+            "write the id in UTF-8, as model=%C3%A9 for é."
+        ) from error
 
 
 def _read_partition(folder: Path, file: Path, read_parquet: ReadParquet, *, extras: bool) -> pa.Table:

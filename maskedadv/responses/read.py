@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,21 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from maskedadv.errors import BadId, DuplicateRows, EmptyTable, ItemInBothSubsets, UnknownSubset
+from maskedadv.errors import (
+    BadId,
+    DuplicateRows,
+    EmptyTable,
+    InputError,
+    ItemInBothSubsets,
+    UnknownSubset,
+)
 from maskedadv.responses.columns import encode_ids, offenders, parse_values, refuse_kept_names
 from maskedadv.responses.files import load_table
 from maskedadv.responses.kinds import IDS, VALUES
 from maskedadv.responses.lookalikes import lookalikes
 from maskedadv.responses.marks import TableMarks, id_marks
+from maskedadv.responses.stored import table_files
+from maskedadv.responses.survey import survey_files
 from maskedadv.responses.table import Responses
 from maskedadv.responses.uneven import uneven_note
 from maskedadv.vocabulary import SUBSETS
@@ -44,10 +54,19 @@ def read_responses(
     UnreadableFile, MissingColumn, EmptyTable, MissingId, BadId, BadValue, UnknownSubset,
     DuplicateRows, ItemInBothSubsets
         Each message names the column, the count and the first three offending rows (counted from 1
-        below the header) and says how to mend them.
+        below the header; of a folder, in the file that it names) and says how to mend them.
     """
     if isinstance(source, Responses):
         return source
+    try:
+        return _read(source, extras=extras)
+    except InputError:
+        if isinstance(source, str | Path) and os.path.isdir(source):
+            survey_files(table_files(Path(source))[0])  # which refuses it by the name of the file
+        raise
+
+
+def _read(source: str | Path | pd.DataFrame | pa.Table, *, extras: bool) -> Responses:
     table, notes = load_table(source, extras=extras)
     if len(table) == 0:
         raise EmptyTable("the table has a header but no rows.")

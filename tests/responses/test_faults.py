@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import maskedadv
-from maskedadv.errors import BadId, BadValue, UnreadableFile
+from maskedadv.errors import BadId, BadValue, DuplicateRows, MissingId, UnknownSubset, UnreadableFile
 from maskedadv.responses import read_responses
+from maskedadv.responses.stored import open_stored
 
 
 def frame(model="m", items=8):
@@ -61,6 +62,36 @@ def test_a_subfolder_that_cannot_be_listed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     with pytest.raises(UnreadableFile, match=r"sub cannot be read \(Permission denied\)"):
         read_responses(tmp_path)
+
+
+def test_a_folders_name_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "model=%FF").mkdir()
+    frame().drop(columns="model").to_parquet(tmp_path / "model=%FF" / "a.parquet")
+    for read in (read_responses, open_stored):
+        with pytest.raises(BadId, match=r"model=%FF: what the folder's name writes with % is no UTF-8 text"):
+            read(tmp_path)
+    (tmp_path / "model=%FF").rename(tmp_path / "model=%C3%A9")
+    assert read_responses(tmp_path).models.tolist() == ["é"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "error"),
+    [
+        ("item", "", MissingId),
+        ("correct", 7, BadValue),
+        ("subset", "XX", UnknownSubset),
+        ("item", "CA1", DuplicateRows),
+    ],
+)
+def test_a_row_of_a_folder_is_refused_by_the_name_of_its_file(tmp_path, column, value, error):
+    frame("m").to_parquet(tmp_path / "a.parquet")
+    bad = frame("n")
+    bad.loc[2, column] = value
+    bad.to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(error) as told:
+        read_responses(tmp_path)
+    assert str(told.value).startswith(f"{tmp_path / 'b.parquet'}: ")
+    assert "row 3" in str(told.value)
 
 
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.large_string(), pa.binary(), pa.int8(), pa.bool_()])
