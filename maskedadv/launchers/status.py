@@ -83,7 +83,7 @@ def read_status(output: str | Path) -> Status:
     except OSError:
         events, changed = [], 0.0
     if not events or events[0]["event"] != "run":
-        if os.path.lexists(output):
+        if os.path.exists(output):
             return Status(str(output), "finished")
         raise NotAResult(f"no run that writes {output} is known here; give the output of a command (-o).")
     run, now = events[0], time.time()

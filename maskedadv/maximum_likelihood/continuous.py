@@ -81,7 +81,8 @@ def fit_crm(
             spread = np.full((rows, len(cells)), np.nan)
             for k, weight in enumerate(weights):
                 tick(k)
-                spread[k] = _solve(inside, weight[items]).ability
+                if weight[items].any():  # else nothing of this component was drawn
+                    spread[k] = _solve(inside, weight[items]).ability
             at = np.arange(rows)
         uncertainty[np.ix_(at, cells)] = spread
         variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)

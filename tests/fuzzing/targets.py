@@ -6,6 +6,7 @@ exception, or an outcome that no answer can have.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -184,6 +185,112 @@ def _items(data: bytes) -> None:
     check_items(items)
 
 
+# --- item sets -----------------------------------------------------------------------------------
+
+
+def _build(data: bytes) -> None:
+    from maskedadv.scoring.item_sets.build_file import read_build
+
+    with files(data, ["build.toml"]) as folder:
+        try:
+            plan = read_build(folder / "build.toml")
+        except InputError:
+            return
+    assert plan.sources
+    assert isinstance(plan.seed, int)
+
+
+def _review(data: bytes) -> None:
+    """What Label Studio exported, to decisions."""
+    from maskedadv.scoring.item_sets.review import decide, export
+    from maskedadv.scoring.item_sets.review.people import read_people
+    from maskedadv.scoring.item_sets.tables import write_step
+
+    with files(data, ["export.json"]) as folder:
+        try:
+            people = export(folder / "export.json")
+            write_step(folder / "people.parquet", people)
+            decisions = decide(read_people([folder / "people.parquet"]), least=1)
+        except InputError:
+            return
+    assert decisions.num_rows <= people.num_rows
+
+
+def _review_folder(data: bytes) -> None:
+    """What `items review start` leaves for later commands."""
+    from maskedadv.scoring.item_sets.review.folder import read_review, read_tasks
+
+    with files(data, ["review.json", "tasks.json"]) as folder:
+        try:
+            review = read_review(folder)
+            tasks = read_tasks(folder)
+        except InputError:
+            return
+    assert all(isinstance(name, str) for name in review.projects)
+    for task in tasks:
+        assert task.sheet
+        assert isinstance(task.english_sheet, str)
+
+
+def _review_seeds() -> list[bytes]:
+    meta = {"item": "i/1", "language": "ar", "question": "2?", "options": ["4", "5"]}
+    english = {"english_question": "2?", "english_options": ["4", "5"]}
+    span = {"start": 0, "end": 1, "text": "2", "labels": ["Trigger"]}
+    result = [
+        {"from_name": "required_knowledge", "type": "choices", "value": {"choices": ["cultural"]}},
+        {"from_name": "cs_ca", "type": "choices", "value": {"choices": ["CS"]}},
+        {"from_name": "translation", "type": "choices", "value": {"choices": ["bad"]}},
+        {"from_name": "mended", "type": "textarea", "value": {"text": ["2?\nA. 4\nB. 6"]}},
+        {"from_name": "trigger_spans", "type": "labels", "value": span},
+    ]
+    people = [{"completed_by": {"email": "a@b"}, "result": result, "updated_at": "2026"}]
+    people.append({"completed_by": 2, "result": result[:2], "was_cancelled": False, "updated_at": "2026"})
+    return [json.dumps([{"meta": {**meta, **english}, "annotations": people}]).encode()]
+
+
+def _review_folder_seeds() -> list[bytes]:
+    from dataclasses import asdict
+
+    from maskedadv.scoring.item_sets.review.folder import Review
+    from maskedadv.scoring.item_sets.review.tasks import make_tasks
+    from maskedadv.scoring.items.items import Item
+
+    items = [Item("q", "CS", k, "2 + 2?", ("4", "5"), 0) for k in ("ar", "en")]
+    review = asdict(Review("f", "label-studio", url="http://x", projects=("1",)))
+    return [json.dumps(review).encode() + CUT + json.dumps([asdict(t) for t in make_tasks(items)]).encode()]
+
+
+_BUILD = b"""
+[set]
+name = "forty"
+seed = 3
+[[source]]
+name = "forty"
+items = "questions.csv"
+licence = "CC0-1.0"
+subject = "topic"
+[annotate]
+definition = "full"
+[[annotate.model]]
+name = "a"
+model = "a"
+api = "http://127.0.0.1:1"
+timeout = 30
+retries = 2
+[sample]
+cap = 7
+subset = "all"
+by_subject = false
+[translate]
+flagged = "out"
+[translate.model]
+model = "t"
+api = "http://127.0.0.1:1"
+[review]
+decisions = "decisions.parquet"
+"""
+
+
 LANGUAGES = ("en", "zh", "ar", "bn", "de", "sw", "th", "xx")
 
 
@@ -277,5 +384,8 @@ TARGETS: dict[str, Target] = {
     "task_map": Target(_importer(_mapped_log, ["map.toml", _LOG]), _task_map_seeds, "text"),
     "guess": Target(_guess, lambda: [_CSV, _KEYED], "text"),
     "items": Target(_items, lambda: [_ITEMS], "json"),
+    "build": Target(_build, lambda: [_BUILD], "text"),
+    "review": Target(_review, _review_seeds, "json"),
+    "review_folder": Target(_review_folder, _review_folder_seeds, "json"),
     "reading": Target(_reading, _reading_seeds, "text"),
 }

@@ -131,3 +131,16 @@ def test_without_probabilities_or_with_marginal_it_is_refused():
         maskedadv.fit(simulate.table(), response="crm")
     with pytest.raises(BadSetting, match="no marginal estimator"):
         maskedadv.fit(_table(), response="crm", estimator="marginal")
+
+
+def test_a_replicate_that_draws_nothing_of_a_component_is_without_it():
+    """It ended the whole fit: weights that sum to zero cannot be normalised."""
+    block = np.full((4, 7), np.nan)
+    block[:2, :6] = np.random.default_rng(1).normal(0, 1, (2, 6))
+    block[2:, 6] = [0.5, 1.5]
+    weights = [np.array([1, 1, 1, 1, 2, 1, 0.0]), np.ones(7)]
+    found = fit_crm(block, None, interval="bootstrap", seed=1, weights=weights)
+    assert np.isnan(found.uncertainty[0, 2:]).all()
+    assert np.isfinite(found.uncertainty[0, :2]).all()
+    assert found.uncertainty[1, 3] - found.uncertainty[1, 2] == pytest.approx(1.0)
+    assert found.ability[3] - found.ability[2] == pytest.approx(1.0)

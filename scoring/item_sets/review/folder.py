@@ -90,8 +90,10 @@ def read_review(folder: Path) -> Review:
     """
     try:
         content = json.loads((folder / MARKER).read_text("utf-8"))
-        return Review(**{**content, "projects": tuple(content["projects"])})
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        review = Review(**{**content, "projects": _texts(content["projects"])})
+        _texts([value for name, value in content.items() if name not in {"projects", "port"}])
+        return review
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NotAResult(
             f"{folder} is not a folder that maskedadv items review start made (no {MARKER} of ours)."
         ) from error
@@ -112,13 +114,30 @@ def read_tasks(folder: Path) -> list[Task]:
     """
     try:
         rows = json.loads((folder / _TASKS).read_text("utf-8"))
-        return [Task(**{**x, "options": tuple(x["options"]), "english": _pair(x["english"])}) for x in rows]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return [_task(x) for x in rows]
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise NotAResult(f"{folder / _TASKS} is not what maskedadv items review start wrote.") from error
 
 
-def _pair(english: list[Any] | None) -> tuple[str, tuple[str, ...]] | None:
-    return None if english is None else (english[0], tuple(english[1]))
+def _task(row: dict[str, Any]) -> Task:
+    english = row["english"]
+    if english is not None:
+        english = (*_texts(english[:1]), _texts(english[1]))
+    task = Task(**{**row, "options": _texts(row["options"]), "english": english})
+    _texts([task.item, task.language, task.question, task.about])
+    return task
+
+
+def _texts(values: list[Any]) -> tuple[str, ...]:
+    """The values, which are all texts.
+
+    Raises
+    ------
+    TypeError
+    """
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{values!r} is no list of texts")
+    return tuple(values)
 
 
 def token_in(variable: str) -> str:

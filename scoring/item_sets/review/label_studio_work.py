@@ -77,7 +77,7 @@ def rows_of(tasks: Iterable[Mapping[str, Any]], names: Mapping[int, str], where:
     Raises
     ------
     WrongFormat
-        A task was not made by `task_json`.
+        A task was not made by `task_json`, or is not as Label Studio exports it.
     """
     rows = []
     for number, task in enumerate(tasks, 1):
@@ -87,15 +87,27 @@ def rows_of(tasks: Iterable[Mapping[str, Any]], names: Mapping[int, str], where:
                 f"{where}: task {number} was not made by maskedadv items review start (it has no meta.item); "
                 "export the project that it made, as JSON."
             )
-        latest: dict[str, Mapping[str, Any]] = {}
-        for one in task.get("annotations", ()):
-            if one.get("was_cancelled"):
-                continue
-            who = _name(one.get("completed_by"), names)
-            if who not in latest or str(one.get("updated_at")) >= str(latest[who].get("updated_at")):
-                latest[who] = one
-        rows += [_row(meta, who, one.get("result", ())) for who, one in latest.items()]
+        try:
+            rows += _rows_of_task(task, meta, names)
+        except (AttributeError, TypeError, ValueError, LookupError, OverflowError) as error:
+            raise WrongFormat(
+                f"{where}: task {number} is not as Label Studio exports it ({error}); export the project "
+                "again, as JSON."
+            ) from error
     return rows
+
+
+def _rows_of_task(
+    task: Mapping[str, Any], meta: Mapping[str, Any], names: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    latest: dict[str, Mapping[str, Any]] = {}
+    for one in task.get("annotations", ()):
+        if one.get("was_cancelled"):
+            continue
+        who = _name(one.get("completed_by"), names)
+        if who not in latest or str(one.get("updated_at")) >= str(latest[who].get("updated_at")):
+            latest[who] = one
+    return [_row(meta, who, one.get("result", ())) for who, one in latest.items()]
 
 
 def _place(sheet: str, value: Mapping[str, Any]) -> tuple[int, int]:

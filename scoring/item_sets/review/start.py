@@ -202,9 +202,10 @@ def _suggestions(
 def _json(path: Path) -> list[Mapping[str, Any]]:
     try:
         content = json.loads(path.read_text("utf-8-sig"))
+        json.dumps(content, ensure_ascii=False).encode()  # refuses halves of characters, which no table holds
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read ({error.strerror}).") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WrongFormat(
             f"{path} is no JSON ({error}); export the project from Label Studio as JSON."
         ) from error

@@ -217,3 +217,40 @@ def test_a_review_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(OutputExists), start.started(ITEMS, tmp_path / "old"):
         pass
     assert read_review(tmp_path / "old").fingerprint == "another"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"annotations": [None]},
+        {"annotations": 1},
+        {"annotations": [{"result": "x"}]},
+        {"annotations": [{"result": [{"from_name": [], "value": {}}]}]},
+        {"annotations": [{"result": [mark(0, 1, "x") | {"value": {"start": {}, "end": 1}}]}]},
+    ],
+)
+def test_a_task_that_is_not_as_exported_is_named(odd: dict[str, Any]) -> None:
+    with pytest.raises(WrongFormat, match=r"e\.json: task 2 is not as Label Studio exports it"):
+        rows_of([*exported([]), exported([])[0] | odd], {}, "e.json")
+
+
+def test_half_a_character_and_bottomless_brackets_are_no_export(tmp_path: Path) -> None:
+    for content in (
+        json.dumps(exported([{"from_name": "note", "value": {"text": "\ud800"}}])),
+        "[" * 100_000,
+    ):
+        (tmp_path / "e.json").write_text(content)
+        with pytest.raises(WrongFormat, match="is no JSON"):
+            export(tmp_path / "e.json")
+
+
+@pytest.mark.parametrize(
+    "odd", [{"question": 1}, {"options": "ab"}, {"english": ["x"]}, {"english": [1, ["a"]]}]
+)
+def test_tasks_of_another_kind_are_refused(tmp_path: Path, odd: dict[str, Any]) -> None:
+    write_tasks(tmp_path, make_tasks(ITEMS))
+    path = tmp_path / "tasks.json"
+    assert read_tasks(tmp_path) == make_tasks(ITEMS)
+    path.write_text(json.dumps([json.loads(path.read_text())[0] | odd]))
+    with pytest.raises(NotAResult, match="is not what maskedadv items review start wrote"):
+        read_tasks(tmp_path)
