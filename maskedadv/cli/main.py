@@ -114,6 +114,7 @@ class _Tell(logging.Handler):
 
 def _be_robust() -> None:
     """Characters that a terminal cannot show become question marks; a polite kill ends workers too."""
+    _take_what_a_full_disk_leaves()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -125,6 +126,18 @@ def _be_robust() -> None:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, lambda *_, code=code: sys.exit(code))
+
+
+def _take_what_a_full_disk_leaves() -> None:
+    """Print through a buffer also where Python was told to have none (PYTHONUNBUFFERED, as in containers).
+
+    Without one, Python takes what a nearly full disk wrote of a text for all of it, and says nothing.
+    """
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), sys.stdout.encoding, line_buffering=True, write_through=True
+        )
 
 
 def _flush() -> None:

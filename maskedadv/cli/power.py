@@ -85,7 +85,7 @@ def command(
         check_figure(figure, overwrite=overwrite)
     fit = None if results is None else load(results)
     plan = _plan(plan_of(given), fit)
-    variants = variant or ("paired", "plain")
+    variants = variant or tuple(v for v in ("paired", "plain") if fit is None or v in fit.variants)
     needed = {v: _needed(plan, v, fit, wanted, level) for v in variants}
     with tracked(how, output if replicates else None) as how:
         table = power_table(

@@ -123,6 +123,8 @@ def whole_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
             else:
                 _take_free_place(partial, path)
             bring_to_disk(path.parent)
+        except OutputExists as error:  # in words that name the hidden folder
+            raise OutputExists(str(error).replace(str(partial), str(path))) from error
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 

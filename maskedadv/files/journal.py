@@ -9,13 +9,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import TextIOWrapper
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from maskedadv import __version__
 from maskedadv.errors import OutputExists
 from maskedadv.files.atomic import write_whole
+from maskedadv.files.disk import cannot_write, writing
 from maskedadv.words.numbers import plural
 from maskedadv.words.terminal import to_json
 
@@ -29,11 +30,13 @@ class Journal:
     Attributes
     ----------
     values : finished so far
-    file : where lines go; None keeps nothing
+    file : where lines go, at once; None keeps nothing
+    path : of that file
     """
 
     values: dict[str, Any] = field(default_factory=dict)
-    file: TextIOWrapper | None = None
+    file: FileIO | None = None
+    path: Path = Path()
 
     @staticmethod
     @contextmanager
@@ -59,14 +62,12 @@ class Journal:
         lines = [head, *(_line(key, value) for key, value in values.items())]
         try:
             write_whole(path, lambda partial: partial.write_text("\n".join(lines) + "\n", "utf-8"))
-            file = path.open("a", encoding="utf-8")
+            file = FileIO(path, "a")
         except OSError as error:
-            raise OutputExists(
-                f"{path} cannot be written ({error.strerror}); choose another place."
-            ) from error
+            raise cannot_write(path, error) from error
         try:
             with file:
-                yield Journal(values, file)
+                yield Journal(values, file, path)
         except BaseException:
             if values:
                 said = f"{plural(len(values), 'finished part')} {'is' if len(values) == 1 else 'are'} kept"
@@ -81,12 +82,20 @@ class Journal:
         return self.values.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Keep a value, on disk at once."""
-        self.values[key] = value
+        """Keep a value, on disk at once.
+
+        Raises
+        ------
+        OutputExists
+            The disk is full.
+        """
         if self.file is not None:
-            self.file.write(_line(key, value) + "\n")
-            self.file.flush()
-            os.fsync(self.file.fileno())
+            line = f"{_line(key, value)}\n".encode()
+            with writing(self.path):
+                while line:  # a disk that is nearly full takes a part, and refuses the rest
+                    line = line[self.file.write(line) :]
+                os.fsync(self.file.fileno())
+        self.values[key] = value
 
 
 def _line(key: str, value: Any) -> str:

@@ -34,7 +34,7 @@ def take_up(
     is_ours: Callable[[str], bool],
     keeps: str,
     holds: str,
-    worth_keeping: Callable[[Path], bool] = lambda _: True,
+    worth_keeping: Callable[[Path], bool],
     overwrite: bool,
 ) -> Path:
     """Make the folder, or take up the one that the same run left behind.

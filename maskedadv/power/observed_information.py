@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.errors import NotEstimable
+from maskedadv.errors import BadSetting, NotEstimable
 from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.gaps.joint import NORMAL_KINDS
 from maskedadv.power.paired_information import PerItem
@@ -24,9 +24,13 @@ def result_per_item(fit: Fit, variant: str) -> tuple[PerItem, PerItem]:
 
     Raises
     ------
+    BadSetting
+        The result does not have the variant.
     NotEstimable
         No locale has two known gaps with uncertainty in each subset.
     """
+    if variant not in fit.variants:
+        raise BadSetting(f"variant must be one of {', '.join(fit.variants)} (is {variant!r}).")
     cube = fit.cube.sel(variant=variant)
     estimate = cube["estimate"].transpose("locale", "model", "gap").values
     parts: list[list[PerItem]] = [[], []]

@@ -38,6 +38,7 @@ def open_unfinished(
         is_ours=_is_ours,
         keeps="a long run keeps its finished locales",
         holds="the finished locales of another, interrupted run",
+        worth_keeping=lambda folder: bool(finished_files(folder)),
         overwrite=overwrite,
     )
 

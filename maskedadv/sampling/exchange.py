@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from maskedadv.engines.stan_files import program_text
 from maskedadv.engines.table import from_stan_csv
 from maskedadv.errors import BadSetting, NotAResult, OutputExists
 from maskedadv.files.alive import temporary_folder
+from maskedadv.files.folders import whole_folder
 from maskedadv.fitting import fit_design
 from maskedadv.responses import Responses
 from maskedadv.result.draws import Posterior, file_names
@@ -75,18 +77,19 @@ def write_stan(responses: Responses, settings: Settings, folder: Path) -> list[P
 def _write_plan(plan: Plan, folder: Path) -> Path:
     import cmdstanpy
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # What an earlier export wrote would be taken for this one's: its program, or more chains than now.
-        for old in (*folder.glob("posterior_*.stan"), *folder.glob("inits_*.json")):
-            old.unlink()
-    except OSError as error:
-        raise OutputExists(f"{folder} cannot be written ({error.strerror}); give another folder.") from error
-    (folder / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
-    cmdstanpy.write_stan_json(str(folder / "data.json"), plan.data)
-    for k, values in enumerate(plan.inits, 1):
-        cmdstanpy.write_stan_json(str(folder / f"inits_{k}.json"), values)
+    if folder.is_file():
+        raise OutputExists(f"{folder} is a file; give another folder.")
+    with whole_folder(folder, _is_written) as partial:
+        (partial / f"{plan.program}.stan").write_text(program_text(plan.program), "utf-8")
+        cmdstanpy.write_stan_json(str(partial / "data.json"), plan.data)
+        for k, values in enumerate(plan.inits, 1):
+            cmdstanpy.write_stan_json(str(partial / f"inits_{k}.json"), values)
     return folder
+
+
+def _is_written(name: str) -> bool:
+    """Files of an export; those of an earlier one (a program, more chains) would be taken for this one's."""
+    return name == "data.json" or bool(re.fullmatch(r"posterior_\w+\.stan|inits_\d+\.json", name))
 
 
 def read_stan(

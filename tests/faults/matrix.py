@@ -57,6 +57,7 @@ class Stage:
     inputs : files that are put into that folder, by name
     result : what the folder holds once the command is done, to be compared
     workers : how a command line of a process that it starts can be told; '' if there are none
+    printed : file in that folder that standard output goes to; '' for none
     """
 
     name: str
@@ -64,6 +65,7 @@ class Stage:
     inputs: dict[str, Path]
     result: Callable[[Path], Any]
     workers: str = ""
+    printed: str = ""
 
 
 @dataclass
@@ -99,6 +101,7 @@ class Runner:
             "environment": environment,
             "cwd": str(folder / "work"),
             "console": str(folder / "console"),
+            "printed": stage.printed,
             "at": at,
             "signal": signal,
             "alone": alone,

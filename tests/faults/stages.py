@@ -20,11 +20,12 @@ _LOGS = ROOT / "tests" / "data" / "cases" / "import" / "lm_eval_a_note_per_task"
 _NUTS = ("--method", "nuts", "--chains", "1", "--warmup", "20", "--draws", "6", "--engine", "embedded")
 
 
-def _digests(folder: str, skip: str = "") -> Callable[[Path], dict[str, str]]:
+def digests(folder: str, skip: str = "") -> Callable[[Path], dict[str, str]]:
     """SHA-256 of all files of an output, but of what lies below `skip`."""
 
     def of(work: Path) -> dict[str, str]:
-        files = [p for p in sorted((work / folder).rglob("*")) if p.is_file()]
+        whole = work / folder
+        files = [p for p in sorted(whole.rglob("*")) if p.is_file()] if whole.is_dir() else [whole]
         named = {str(p.relative_to(work)): p for p in files if not skip or skip not in p.parts}
         assert named
         return {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in named.items()}
@@ -39,7 +40,7 @@ def _rows(name: str) -> Callable[[Path], Any]:
 
 def _fit(csv: Path, *more: str, out: str = "out", workers: str = "", name: str = "fit") -> Stage:
     line = ("fit", "t.csv", "-o", out, "--min-accuracy", "0", *more)
-    return Stage(name, line, {"t.csv": csv}, _digests(out), workers)
+    return Stage(name, line, {"t.csv": csv}, digests(out), workers)
 
 
 @contextmanager
@@ -71,7 +72,7 @@ def stage(name: str, folder: Path) -> Iterator[Stage]:
                 yield _fit(csv, *more, workers="maskedadv.launchers.worker", name=name)
             case "report":
                 saved = maskedadv.fit(csv, min_accuracy=0, variants="none").save(folder / "saved")
-                yield Stage(name, ("report", "saved", "-o", "page"), {"saved": saved}, _digests("page"))
+                yield Stage(name, ("report", "saved", "-o", "page"), {"saved": saved}, digests("page"))
             case "score":
                 yield stack.enter_context(_score(folder))
             case "build":
@@ -116,4 +117,4 @@ def _build(folder: Path) -> Iterator[Stage]:
         file = write_build(folder, server.url, review="")
         inputs = {name: folder / name for name in (file.name, "questions.csv")}
         line = ("items", "build", file.name, "-o", "set")
-        yield Stage("build", line, inputs, _digests("set", skip="_said"))
+        yield Stage("build", line, inputs, digests("set", skip="_said"))

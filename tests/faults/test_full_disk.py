@@ -70,6 +70,32 @@ def test_an_old_result_survives(command: Command, csv: Path, fit: Fit, tmp_path:
     assert {p.name: p.stat().st_ino for p in out.iterdir()} == before
 
 
+def test_simulate_names_the_place_that_was_given(command: Command, tmp_path: Path) -> None:
+    done = command("simulate", "-o", tmp_path / "made", preexec_fn=limit(8_000))
+    assert done.returncode == 2
+    assert f"Error: {tmp_path / 'made' / 'responses.csv'} cannot be written (" in done.stderr
+    assert left(tmp_path) == []
+
+
+def test_an_export_leaves_no_half_folder(command: Command, csv: Path, tmp_path: Path) -> None:
+    done = command("export-stan", csv, "-o", tmp_path / "stan", preexec_fn=limit(7_000))
+    assert done.returncode == 2
+    assert f"Error: {tmp_path / 'stan' / 'zh'} cannot be written (" in done.stderr
+    assert left(tmp_path) == []
+
+
+def test_a_disk_that_takes_a_part_of_what_is_printed(csv: Path, tmp_path: Path) -> None:
+    """Without a buffer, as in many containers, Python itself does not notice."""
+    line, unbuffered = [*COMMAND, "check", str(csv), "--json"], {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with (tmp_path / "said").open("wb") as file:
+        done = subprocess.run(
+            line, stdout=file, stderr=subprocess.PIPE, env=unbuffered, preexec_fn=limit(500), check=False
+        )
+    assert (tmp_path / "said").stat().st_size == 500
+    assert b"the output cannot be written" in done.stderr
+    assert done.returncode == 2
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("arguments", [["gaps", "OUT"], ["check", "CSV"], ["gaps", "OUT", "--json"]])
 def test_printing_to_a_full_device(fit: Fit, csv: Path, tmp_path: Path, arguments: list[str]) -> None:

@@ -65,6 +65,10 @@ def run(request: dict[str, Any], shared: Any) -> None:
     os.close(console)
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
+    if request["printed"]:
+        printed = os.open(request["printed"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        os.dup2(printed, 1)
+        os.close(printed)
     tempfile.tempdir = None
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+from io import FileIO
 from pathlib import Path
 
 import pytest
 
+from maskedadv.errors import OutputExists
 from maskedadv.files.journal import Journal
 
 
@@ -35,3 +38,11 @@ def _interrupted_after_one(kept: Path) -> None:
     with Journal.open(kept, {"run": 1}) as journal:
         journal.add("first", 0.5)
         raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_names_the_journal(tmp_path: Path) -> None:
+    journal = Journal(file=FileIO("/dev/full", "w"), path=tmp_path / ".out.csv.unfinished")
+    with pytest.raises(OutputExists, match=r"out\.csv\.unfinished cannot be written \(No space left"):
+        journal.add("first", 1)
+    assert journal.get("first") is None

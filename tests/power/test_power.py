@@ -26,6 +26,7 @@ from maskedadv.power.paired_information import paired_per_item
 from maskedadv.simulation import Plan
 from maskedadv.simulation.answers import draw_answers
 from maskedadv.simulation.world import draw_world
+from tests.simulate import table
 
 MESSY = Plan(
     models=10, items_ca=250, items_cs=250, options=4, dif_share=0.3, pair_sd_cs=1.0, missing=0.1,
@@ -244,3 +245,13 @@ def test_studies_without_a_finite_gap_warn_of_nothing():
         warnings.simplefilter("error")
         found = power_table(plan, items=[5], replicates=4)
     assert found["studies"].max() <= 4
+
+
+def test_a_result_without_paired_gaps_gives_the_power_of_plain_ones(tmp_path, capsys):
+    fit = maskedadv.fit(table(4, (30, 30), seed=3), min_accuracy=0, variants="none")
+    with pytest.raises(BadSetting, match="variant must be one of plain"):
+        items_needed(variant="paired", result=fit)
+    with pytest.raises(SystemExit) as left:
+        main(["power", str(fit.save(tmp_path / "out")), "--json"])
+    assert left.value.code == 0
+    assert [*json.loads(capsys.readouterr().out)["needed"]] == ["plain"]

@@ -319,9 +319,9 @@ def _alive(pid: int) -> bool:
 
 def test_overwriting_an_interrupted_run_drops_it(csv: Path, tmp_path: Path):
     folder = tmp_path / "out.unfinished"
-    folder.mkdir()
+    (folder / "plain").mkdir(parents=True)
     (folder / "run.json").write_text("{}")
-    (folder / "zh.nc").write_text("rubbish")
+    (folder / "plain" / "zh.nc").write_text("rubbish")
     table = maskedadv.read_responses(str(csv))
     from maskedadv.result.unfinished import open_unfinished
     from maskedadv.settings import Settings
@@ -331,6 +331,22 @@ def test_overwriting_an_interrupted_run_drops_it(csv: Path, tmp_path: Path):
         open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=False)
     open_unfinished(tmp_path / "out", table.fingerprint, settings, "e", overwrite=True)
     assert [p.name for p in folder.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    "left", [[], [".run.json.1.2.partial"], ["run.json"], ["run.json", ".zh.nc.1.2.partial"]]
+)
+def test_a_run_killed_before_it_finished_a_locale_is_in_nobodys_way(tmp_path: Path, left: list[str]):
+    from maskedadv.result.unfinished import open_unfinished
+    from maskedadv.settings import Settings
+
+    folder = tmp_path / "out.unfinished"
+    folder.mkdir()
+    for name in left:
+        (folder / name).write_text("{}")
+    assert open_unfinished(tmp_path / "out", "f", Settings(method="nuts"), "e", overwrite=False) == folder
+    assert [p.name for p in folder.iterdir()] == ["run.json"]
+    assert json.loads((folder / "run.json").read_text())["engine"] == "e"
 
 
 def test_a_damaged_file_of_an_interrupted_run_is_sampled_again(
