@@ -104,8 +104,10 @@ def test_killed_fifty_times(name: str, run: matrix.Runner, place: Path) -> None:
     print(f"{name}: {len(kills)} kills of {begin - 100} tries: {dict(Counter(kills))}")
 
 
-def check_signals(name: str, run: matrix.Runner, place: Path, seeds: range) -> int:
-    """End a stage politely, before some change of a file; how often that came in time."""
+def check_signals(
+    name: str, run: matrix.Runner, place: Path, seeds: range, kinds: Sequence[str] = ("change",)
+) -> int:
+    """End a stage politely, before some change of a file or at some time; how often that came in time."""
     ended = 0
     with stages.stage(name, place / f"{name}-in") as stage:
         calm = matrix.calm_run(run, stage, place / f"{name}-calm")
@@ -113,7 +115,11 @@ def check_signals(name: str, run: matrix.Runner, place: Path, seeds: range) -> i
             rng = random.Random(f"{name} {seed}")
             which = [*ENDED][seed % len(ENDED)]
             folder = matrix.fresh(stage, place / f"{name}-{seed}")
-            done = run.run(stage, folder, at=rng.randint(1, calm.changes), signal=which, alone=True)
+            if rng.choice(kinds) == "change":
+                done = run.run(stage, folder, at=rng.randint(1, calm.changes), signal=which, alone=True)
+            else:
+                after = rng.random() * 0.8 * calm.seconds
+                done = run.run_and_send(stage, folder, after, matrix.send(which))
             assert done.code in (0, ENDED[which]), (which, done)
             assert matrix.TRACEBACK not in done.said
             ended += done.code != 0
@@ -133,5 +139,9 @@ def test_ended_politely(name: str, run: matrix.Runner, place: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", stages.NAMES)
 def test_ended_politely_at_length(name: str, run: matrix.Runner, place: Path) -> None:
+    """Seven of each signal; by hand, or in `make test-slow`."""
     need(name)
-    assert check_signals(name, run, place / "polite long", range(100, 106 if name in DEAR else 130)) >= 3
+    seeds = range(100, 121)
+    ended = check_signals(name, run, place / "polite long", seeds, ("change", "time"))
+    print(f"{name}: {ended} ended of {len(seeds)}")
+    assert ended >= 3
