@@ -37,11 +37,12 @@ def test_another_runs_folder_stays(tmp_path: Path) -> None:
     units_folder(out).mkdir()
     (units_folder(out) / "letter.txt").write_text("mine")
     kept = tmp_path / "out.unfinished"
-    kept.mkdir()
+    (kept / "plain").mkdir(parents=True)
+    (kept / "plain" / "zh.nc").write_text("a finished locale")
     (kept / "run.json").write_text(json.dumps({"maskedadv": "0.0.1"}))
     assert CliRunner().invoke(cli, ["fit", str(csv), "-o", str(out)]).exit_code == 0
     assert (units_folder(out) / "letter.txt").read_text() == "mine"
-    assert (kept / "run.json").exists()
+    assert (kept / "plain" / "zh.nc").exists()
 
 
 @pytest.mark.parametrize("tries", [1, 2])
