@@ -20,6 +20,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     covariance_factor,
     typical_cells,
 )
+from maskedadv.maximum_likelihood.bootstrap import variance_of
 from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs
 
 Array = NDArray[np.float64]
@@ -85,7 +86,7 @@ def fit_crm(
                     spread[k] = _solve(inside, weight[items]).ability
             at = np.arange(rows)
         uncertainty[np.ix_(at, cells)] = spread
-        variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
+        variance = variance_of(spread, interval)
         ability_sd[cells] = np.sqrt(variance + level)
     n = int(seen.sum())
     return BlockEstimate(

@@ -24,6 +24,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     converged,
     typical_cells,
 )
+from maskedadv.maximum_likelihood.bootstrap import variance_of
 from maskedadv.maximum_likelihood.joint_optimum import find_joint_optimum
 from maskedadv.maximum_likelihood.stan_optimum import NO_PAIRS, Pairs, pairs_among
 
@@ -92,7 +93,7 @@ def fit_joint(
         at = items if interval == "robust" else (cells if interval == "information" else np.arange(rows))
         uncertainty[np.ix_(at, cells)] = found.uncertainty
         spread = found.uncertainty
-        variance = np.nanvar(spread, axis=0, ddof=1) if interval == "bootstrap" else (spread**2).sum(axis=0)
+        variance = variance_of(spread, interval)
         ability_sd[cells] = np.sqrt(variance + found.level_variance)
         value += found.log_likelihood
         gradient = max(gradient, found.gradient)

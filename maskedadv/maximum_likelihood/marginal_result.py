@@ -18,6 +18,7 @@ from maskedadv.maximum_likelihood.block_estimate import (
     covariance_factor,
     typical_cells,
 )
+from maskedadv.maximum_likelihood.bootstrap import variance_of
 from maskedadv.maximum_likelihood.integrated_optimum import Optimum
 
 Array = NDArray[np.float64]
@@ -77,7 +78,7 @@ def block_estimate(
     ability_sd = np.full(n_cells, np.nan)
     uncertainty = np.zeros((len(rows), n_cells))
     uncertainty[:, finite] = rows[:, :-1]
-    variance = np.nanvar(rows, axis=0, ddof=1) if interval == "bootstrap" else (rows**2).sum(axis=0)
+    variance = variance_of(rows, interval)
     ability[finite], ability_sd[finite] = found.ability, np.sqrt(variance[:-1])
     posterior = found.point.weights[item_group]
     expected = posterior @ z

@@ -141,6 +141,7 @@ def test_a_replicate_that_draws_nothing_of_a_component_is_without_it():
     weights = [np.array([1, 1, 1, 1, 2, 1, 0.0]), np.ones(7)]
     found = fit_crm(block, None, interval="bootstrap", seed=1, weights=weights)
     assert np.isnan(found.uncertainty[0, 2:]).all()
+    assert np.isnan(found.ability_sd[2:]).all()  # of one replicate
     assert np.isfinite(found.uncertainty[0, :2]).all()
     assert found.uncertainty[1, 3] - found.uncertainty[1, 2] == pytest.approx(1.0)
     assert found.ability[3] - found.ability[2] == pytest.approx(1.0)
