@@ -175,7 +175,7 @@ def _fit(
     designs : of all locales under these settings, or under those that treat missing answers the other way
     twice : whether there may be a second fit, which treats them so
     """
-    engine = choose_engine(settings.engine, settings.response)
+    engine = choose_engine(settings.engine)
     parts: list[Part] = []
     likeness = Likeness()
     for design in designs(settings):

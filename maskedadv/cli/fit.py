@@ -127,7 +127,7 @@ def _sweep(output: Path, fingerprint: str, settings: Settings, how: Launcher) ->
         with suppress(OutputExists), tracked(how, output):  # another's folder stays
             pass
     if unfinished_folder(output).exists():
-        engine = choose_engine(settings.engine, settings.response)
+        engine = choose_engine(settings.engine)
         with suppress(OutputExists):
             open_unfinished(output, fingerprint, settings, engine.version, overwrite=False)
             close_unfinished(output, keep_results=False)
@@ -155,7 +155,7 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launc
     from maskedadv.result.save import load
     from maskedadv.result.unfinished import close_unfinished, finished_files, open_unfinished
 
-    engine = choose_engine(settings.engine, settings.response)
+    engine = choose_engine(settings.engine)
     folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
         result = fit_table(table, settings, how=how, progress=_tell, folder=folder)

@@ -9,8 +9,8 @@ from maskedadv.engines.table import ENGINES
 from maskedadv.errors import BadSetting, EngineMissing
 
 
-def choose_engine(name: str = "auto", response: str = "binary") -> Engine:
-    """The engine of that name; of those that are installed, the faster one for this response (`auto`).
+def choose_engine(name: str = "auto") -> Engine:
+    """The engine of that name; `auto` is the first of the table, the fastest, that is installed.
 
     Raises
     ------
@@ -24,9 +24,7 @@ def choose_engine(name: str = "auto", response: str = "binary") -> Engine:
             f"engine {name!r} is unknown; use {', '.join(['auto', *ENGINES][:-1])} or {[*ENGINES][-1]}."
         )
     missing: EngineMissing | None = None
-    # The sort keeps the table's order where neither, or both, are faster.
-    in_order = sorted(ENGINES, key=lambda each: response not in ENGINES[each].faster_for)
-    for each in in_order if name == "auto" else [name]:
+    for each in ENGINES if name == "auto" else [name]:
         module, _, kind = ENGINES[each].place.partition(":")
         engine: Engine = getattr(importlib.import_module(module), kind)()
         try:

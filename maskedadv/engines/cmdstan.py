@@ -195,8 +195,12 @@ def _executable(program: str) -> Path:
 
     text = program_text(program)
     version = ".".join(map(str, installed_version()))
-    # Two CmdStans of one version may differ in their patches, flags and compilers: the path tells them apart.
-    made_by = (text, version, cmdstanpy.cmdstan_path(), str(sorted(_FLAGS.items())))
+    home = Path(cmdstanpy.cmdstan_path())
+    # Two CmdStans of one version may differ in their patches, flags and compilers: the path tells them apart,
+    # and at one path what its makefiles say: the whole version, and flags of the user's.
+    files = [home / "makefile", home / "make" / "local"]
+    made = [file.read_text("utf-8", "replace") if file.is_file() else "" for file in files]
+    made_by = (text, version, str(home), *made, str(sorted(_FLAGS.items())))
     key = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:16]
     suffix = ".exe" if os.name == "nt" else ""
     kept = cache_folder() / f"cmdstan-{version}" / f"{program}-{key}{suffix}"

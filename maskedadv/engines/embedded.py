@@ -86,7 +86,7 @@ class Embedded:
         threads: int | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Chains:
-        """NUTS, with CmdStan's random number streams; see `Engine.sample`."""
+        """NUTS; the same seed gives other draws than CmdStan's. See `Engine.sample`."""
         total = sampler.warmup + sampler.draws
         try:
             model = _model(program, data)

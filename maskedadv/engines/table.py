@@ -22,12 +22,10 @@ class Entry:
     ----------
     place : `module:class`
     words : what it calls settings of the sampler that it does not call as `maskedadv.settings.Sampler` does
-    faster_for : responses that it samples so much faster than the others that `auto` takes it for them
     """
 
     place: str
     words: Mapping[str, str] = field(default_factory=dict)
-    faster_for: tuple[str, ...] = ()
 
 
 STAN_CSV = {
@@ -45,12 +43,12 @@ ENGINES = {
         "maskedadv.engines.embedded:Embedded",
         {"draws": "samples", "adapt_delta": "delta", "max_treedepth": "max_depth"},
     ),
-    "cmdstan": Entry("maskedadv.engines.cmdstan:CmdStan", STAN_CSV, faster_for=("crm",)),
+    "cmdstan": Entry("maskedadv.engines.cmdstan:CmdStan", STAN_CSV),
 }
 """By name, in the order in which `auto` takes the first that is there.
 
-Per step of NUTS the embedded engine takes half the processor time of CmdStan in the binary programs, whose
-likelihoods are few large sums, and 3.8 times as much in the continuous one, a sum over all answers."""
+Per step of NUTS the embedded engine takes half the processor time of CmdStan or less, in every program
+(docs/explanation/nuts.md)."""
 
 
 def in_words_of(engine: str, sampler: Sampler) -> dict[str, Any]:

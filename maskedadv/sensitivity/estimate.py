@@ -65,7 +65,7 @@ def _joints(spec: Specification, design: Design) -> dict[str, Joint]:
         if with_floor and not design.has_floor:
             return {}
         return {"floor" if with_floor else "plain": _two_parameter(design, settings, with_floor=with_floor)}
-    run = Run(design, settings, choose_engine(settings.engine, settings.response), bases=spec.bases)
+    run = Run(design, settings, choose_engine(settings.engine), bases=spec.bases)
     bases = make_bases(run)
     found = make_variants(run, bases)
     return {

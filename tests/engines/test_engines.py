@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from maskedadv.engines import choose_engine
-from maskedadv.engines.cmdstan import CmdStan, installed_version
+from maskedadv.engines.cmdstan import CmdStan, _executable, installed_version
 from maskedadv.engines.embedded import Embedded
 from maskedadv.engines.stan_files import program_text, stan_folder
 from maskedadv.errors import BadSetting, EngineFailed, EngineMissing
@@ -149,16 +149,36 @@ def test_cmdstan_log_density_equals_embedded() -> None:
 
 
 @pytest.mark.usefixtures("fake")
-def test_auto_takes_what_is_faster_of_what_is_there() -> None:
+def test_auto_takes_what_is_faster_of_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_engine("auto").name == "embedded"
-    assert choose_engine("auto", "crm").name == "cmdstan"
+    monkeypatch.setattr("maskedadv.engines.embedded.find_spec", lambda _: None)
+    assert choose_engine("auto").name == "cmdstan"
+
+
+def test_a_program_is_compiled_anew_for_another_patch_at_the_same_path(
+    fake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled(_: str, text: str, kept: Path) -> None:
+        assert text
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.touch()
+        made.append(kept)
+
+    made: list[Path] = []
+    monkeypatch.setattr("maskedadv.engines.cmdstan._compile", compiled)
+    for _ in range(2):
+        _executable("ml_joint")
+    assert len(made) == 1
+    makefile = fake / "makefile"
+    makefile.write_text(makefile.read_text().replace("2.36.0", "2.36.1"))
+    assert _executable("ml_joint") == made[1] != made[0]
 
 
 def test_an_old_cmdstan_is_refused_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CMDSTAN", str(fake_cmdstan.install(tmp_path, version="2.30.1")))
     with pytest.raises(EngineMissing, match=r"2\.30 is too old.*install_cmdstan"):
         choose_engine("cmdstan")
-    assert choose_engine("auto", "crm").name == "embedded"
+    assert choose_engine("auto").name == "embedded"
 
 
 def test_a_missing_cmdstan_names_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
