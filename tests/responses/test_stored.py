@@ -121,6 +121,31 @@ def assert_same_rows(found: Responses, frame: pd.DataFrame) -> None:
     )
 
 
+def probabilities() -> pd.DataFrame:
+    """The same answers as probabilities, and log-odds that are not theirs."""
+    table, rng = answers(), np.random.default_rng(4)
+    p = np.clip(0.15 + 0.7 * table["correct"] + rng.normal(0, 0.1, len(table)), 0.0, 1.0)
+    logit = np.where(rng.random(len(table)) < 0.5, rng.normal(0, 2, len(table)), np.nan)
+    return table.assign(p_correct=p, crm_logit=np.where(p.isna(), np.nan, logit))
+
+
+@pytest.mark.parametrize("how", ["shuffled parts", "language model"])
+@pytest.mark.parametrize(
+    "options",
+    [{"response": "soft"}, {"response": "crm", "interval": "bootstrap", "replicates": 20}],
+    ids=["soft", "crm"],
+)
+def test_fits_of_probabilities_are_the_same_to_the_last_bit(
+    tmp_path: Path, how: str, options: dict[str, object]
+) -> None:
+    table, settings = probabilities(), Settings(min_accuracy=0, **options)  # type: ignore[arg-type]
+    whole = fit_table(read_responses(table), settings)
+    found = fit_table(open_stored(spread(table, tmp_path / "t", how)), settings)
+    assert np.isfinite(whole.cube["estimate"]).any()
+    assert found.cube.identical(whole.cube)
+    pd.testing.assert_frame_equal(found.items, whole.items, check_exact=True)
+
+
 @pytest.mark.parametrize(
     ("how", "options"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from maskedadv.responses import read_responses
 from maskedadv.words.terminal import display_width
 from tests.scoring.conftest import write_item_file
 from tests.scoring.launch.test_launch import run, score
@@ -115,6 +116,13 @@ def test_the_table_written_goes_through_check_and_fit_unchanged(
     capsys.readouterr()
     assert run("check", table, "--min-accuracy", 0) == 0
     assert "320 answers (binary) of 2 models in 2 languages" in capsys.readouterr().out
+    assert score(items, out, tiny_model, other, more=("--partitioned",)) == 0  # of the answers that are kept
+    names = {str(path.parent.relative_to(out / "responses")) for path in out.glob("responses/*/*/*.parquet")}
+    languages = {name.split("/")[0] for name in names}
+    assert len(languages) == 2
+    assert len(names) == 4
+    assert all(name.split("/")[1].startswith("model=") for name in names)
+    assert read_responses(out / "responses").fingerprint == read_responses(table).fingerprint
     for response in ("binary", "crm"):
         fit = tmp_path / response
         assert run("fit", table, "-o", fit, "--min-accuracy", 0, "--response", response) == 0
