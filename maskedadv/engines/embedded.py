@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -168,9 +171,33 @@ def _require_main_thread() -> None:
 @lru_cache
 def _compiled(program: str) -> str:
     """The program in the runtime's own form: parsed once a process."""
+    text = program_text(program)
+    if not _GREEDY.isdisjoint(sys.modules):
+        return _compiled_elsewhere(program, text)
     import stanli
 
-    return str(stanli.stan_to_mir(program_text(program)))
+    return str(stanli.stan_to_mir(text))
+
+
+_GREEDY = frozenset({"torch", "tensorflow"})
+"""Libraries that may ask the kernel for matrix registers (AMX). It then wants larger stacks for signals than
+the compiler of Stan takes, whose start would end this process."""
+
+
+def _compiled_elsewhere(program: str, text: str) -> str:
+    """The same from a process of its own."""
+    code = "import sys, stanli; sys.stdout.buffer.write(str(stanli.stan_to_mir(sys.stdin.read())).encode())"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        input=text.encode(),
+        capture_output=True,
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    if found.returncode:
+        told = found.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise RuntimeError(f"'{program}' was not compiled ({told[-1] if told else found.returncode})")
+    return found.stdout.decode()
 
 
 def _model(program: str, data: Data) -> Any:

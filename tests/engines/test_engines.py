@@ -14,7 +14,7 @@ import pytest
 
 from maskedadv.engines import choose_engine
 from maskedadv.engines.cmdstan import CmdStan, _executable, installed_version
-from maskedadv.engines.embedded import Embedded
+from maskedadv.engines.embedded import Embedded, _compiled
 from maskedadv.engines.stan_files import program_text, stan_folder
 from maskedadv.errors import BadSetting, EngineFailed, EngineMissing
 from maskedadv.likelihoods import integrated as marginal
@@ -280,3 +280,16 @@ def test_the_engine_moves_no_gap(estimator: str) -> None:
     ]
     assert fits[0].info.engine != fits[1].info.engine
     np.testing.assert_allclose(fits[1].gaps()["estimate"], fits[0].gaps()["estimate"], atol=1e-6)
+
+
+def test_beside_torch_programs_are_compiled_in_a_process_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Torch may take registers for which the compiler's stack for signals is too small: it ended the process."""
+    ours = _compiled.__wrapped__("ml_marginal")
+    monkeypatch.setitem(sys.modules, "tensorflow", sys)
+    monkeypatch.setitem(sys.modules, "stanli", None)  # not in this process
+    assert _compiled.__wrapped__("ml_marginal") == ours
+    monkeypatch.setattr("maskedadv.engines.embedded.program_text", lambda _: "parameters {")
+    with pytest.raises(RuntimeError, match="'ml_marginal' was not compiled"):
+        _compiled.__wrapped__("ml_marginal")
