@@ -1,7 +1,7 @@
 """One thread for NumPy's and SciPy's linear algebra while our matrices, which are small, are worked on.
 
 A second thread of OpenBLAS waits more than it works there, and does so at full load: a fit of 80 models in 13
-locales took four times as long with two threads as with one. It also adds up in another order, so that last
+locales took half as long again with two threads as with one, and four times as long on a busy machine. It also adds up in another order, so that last
 digits would hang on the machine.
 """
 
