@@ -1,8 +1,8 @@
 """One thread for NumPy's and SciPy's linear algebra while our matrices, which are small, are worked on.
 
 A second thread of OpenBLAS waits more than it works there, and does so at full load: a fit of 80 models in 13
-locales took half as long again with two threads as with one, and four times as long on a busy machine. It also adds up in another order, so that last
-digits would hang on the machine.
+locales took half as long again with two threads as with one, and four times as long on a busy machine. It
+also adds up in another order, so that last digits would hang on the machine.
 """
 
 from __future__ import annotations
