@@ -74,6 +74,10 @@ class Start:
         return {"ability": self.ability, "log_sigma": float(np.log(self.sigma))}
 
 
+_FINE = 0.01
+"""Of the score that counts as zero: a step or two more, and where Stan stopped shows in no digit."""
+
+
 @dataclass(frozen=True)
 class Optimum:
     """The polished optimum.
@@ -120,7 +124,7 @@ def optimise(
     for _ in range(4 if stop.trouble else 1):  # nodes follow the point; from Stan's it hardly moves
         nodes = program.cover(found.ability, found.sigma)
         likelihood = program.likelihood(nodes)
-        found = newton.solve(likelihood, found.ability, found.sigma, scale=scale)
+        found = newton.solve(likelihood, found.ability, found.sigma, scale=_FINE * scale)
     apart = np.nan
     if found.gradient <= scale and found.bound <= 0 and not stop.trouble:
         apart = _compared(program, stop, found, nodes, start, pairs, engine, seed)
