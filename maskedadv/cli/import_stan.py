@@ -29,7 +29,7 @@ def export_command(responses: str, output: Path, **given: Any) -> None:
     table = read_responses(responses)
     settings = settings_of(given, method="nuts")
     for folder in write_stan(table, settings, output):
-        say(folder)
+        say(str(folder))
 
 
 @click.command()

@@ -12,7 +12,7 @@ was estimated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,24 +61,45 @@ def add_covariances(total: Covariances | None, part: Covariances) -> Covariances
     return total
 
 
-def language_covariances(local: Array, pivot: Array) -> tuple[Covariances, Covariances]:
+def language_covariances(
+    local: Array, pivot: Array, spread: float | None = None
+) -> tuple[Covariances, Covariances]:
     """Excess covariances in the local and in the pivot language of one locale and subset.
 
     Parameters
     ----------
     local, pivot : shape (J, I), right or wrong, NaN where not observed
+    spread : that of `shared_spreads`, where it is known already
     """
-    spread = shared_spread(local, pivot)
-    return _excess(local, spread), _excess(pivot, spread)
+    own = shared_spreads([(local, pivot)])[0] if spread is None else spread
+    return _excess(local, own), _excess(pivot, own)
 
 
-def shared_spread(local: Array, pivot: Array) -> float:
-    """Sd (logit) of what a model's two answers to an item share: median over models; NaN without pairs."""
-    pairs = paired.find_pairs(local, pivot)
-    patterns = paired_floor.count_patterns(paired_floor.indicators(pairs, local), np.zeros(local.shape[1]))
-    found = paired_floor.solve(patterns, paired_floor.start_values(patterns), tolerance=1e-5)
-    enough = pairs.both.sum(axis=1) >= 10
-    return float(np.exp(np.median(found.theta[enough, 2]))) if enough.any() else float("nan")
+def shared_spreads(tables: Sequence[tuple[Array, Array]]) -> Array:
+    """Sd (logit) of what a model's two answers to an item share, of every table: median over its models.
+
+    All tables are solved at once: one by one, most of the time goes into calls of NumPy.
+
+    Parameters
+    ----------
+    tables : local and pivot answers, each of shape (J, I), as in `language_covariances`; J of all alike
+
+    Returns
+    -------
+    shape (R,), NaN where no model has ten pairs
+    """
+    pairs = [paired.find_pairs(*own) for own in tables]
+    patterns = [
+        paired_floor.count_patterns(paired_floor.indicators(both, local), np.zeros(local.shape[1]))
+        for both, (local, _) in zip(pairs, tables, strict=True)
+    ]
+    joined = replace(patterns[0], count=np.concatenate([p.count for p in patterns]))
+    found = paired_floor.solve(joined, paired_floor.start_values(joined), tolerance=1e-5)
+    logs = found.theta[:, 2].reshape(len(tables), -1)
+    enough = [both.both.sum(axis=1) >= 10 for both in pairs]
+    return np.array(
+        [np.exp(np.median(own[e])) if e.any() else np.nan for own, e in zip(logs, enough, strict=True)]
+    )
 
 
 def _excess(answers: Array, spread: float) -> Covariances:

@@ -17,7 +17,22 @@ def test_the_statistic_is_that_of_relatives() -> None:
     own = block(np.random.default_rng(1), -0.8, 5, 200)
     matrix = find_relatives(language_covariances(*languages(own)), 200).correlation
     pairs = matrix[np.triu_indices(5, 1)]
-    assert statistics((own, np.empty((10, 0)))) == pytest.approx([pairs.mean(), pairs.max()])
+    assert statistics([(own, np.empty((10, 0)))])[0] == pytest.approx([pairs.mean(), pairs.max()])
+
+
+def test_many_tables_at_once_give_what_each_gives_alone() -> None:
+    """With holes, with too few pairs for a spread, and with every answer right."""
+    rng = np.random.default_rng(4)
+    tables = []
+    for k in range(7):
+        ca, cs = block(rng, -0.8, 5, 40), block(rng, -0.3, 5, 25)
+        ca[rng.random(ca.shape) < 0.1 * k] = np.nan
+        tables.append((ca, cs))
+    tables[1][0][:5, 4:] = np.nan
+    tables[2][1][:] = 1.0
+    together = statistics(tables)
+    assert np.isfinite(together).sum() >= 10
+    np.testing.assert_allclose(together, [statistics([own])[0] for own in tables], rtol=1e-12)
 
 
 def test_replicates_at_the_truth_look_like_the_data() -> None:
