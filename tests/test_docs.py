@@ -12,6 +12,7 @@ import pytest
 
 import maskedadv
 from tests.conftest import ROOT
+from tests.documentation.folder import MAKERS, Things
 from tests.documentation.steps import PAGES, Block, blocks_of, missing, run_python
 from tests.scoring.conftest import byte_tokenizer, tiny_model, write_item_file  # noqa: F401  (fixtures)
 from tests.simulate import artefact_table
@@ -38,13 +39,34 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answers.to_parquet(folder / "responses.parquet", index=False)
     (folder / "answers").mkdir()
     answers.to_parquet(folder / "answers" / "part-0.parquet", index=False)
-    fit = maskedadv.fit(answers, method="nuts", min_accuracy=0, chains=2, warmup=150, draws=60, seed=1)
+    fit = maskedadv.fit(
+        answers,
+        method="nuts",
+        min_accuracy=0,
+        chains=2,
+        warmup=150,
+        draws=60,
+        seed=1,
+        log_likelihood="item",
+    )
     fit.save(folder / "results")
+    (folder / "by-item").symlink_to(folder / "results")
     facts = pd.DataFrame({"model": sorted(set(answers["model"]))})
     facts["origin"] = ["China" if k % 2 else "France" for k in range(len(facts))]
     facts["family"] = [f"family {k % 6}" for k in range(len(facts))]
+    facts["adapted_for"] = ["zh" if k < 2 else "" for k in range(len(facts))]
     facts.to_csv(folder / "models.csv", index=False)
+    items = [("one", "zh"), ("one", "en"), ("two", "zh"), ("two", "en")]
+    built = pd.DataFrame(items, columns=["item", "language"])
+    built["question"] = built["item"] + " " + built["language"] + "?"
+    built = built.assign(subset="CS", options=[["x", "y"]] * 4, answer="A", made="source")
+    (folder / "build").mkdir()
+    built.to_parquet(folder / "build" / "items.parquet", index=False)
     return folder
+
+
+OF_ITS_OWN = {"docs/how-to/validity.md": ("scores.csv", "models.csv = facts.csv")}
+"""What the reader of a page has in the place of things of the same name."""
 
 
 @pytest.mark.parametrize("block", list(python_blocks()))
@@ -56,8 +78,16 @@ def test_every_python_block_runs_and_prints_what_it_is_said_to(
     request: pytest.FixtureRequest,
 ) -> None:
     """Each by itself, in a folder of its own that holds what the page speaks of."""
+    page = block.place.rpartition(":")[0]
+    things = Things(tmp_path / "things", MAKERS)
+    for name in OF_ITS_OWN.get(page, ()):
+        things.put(name, tmp_path)
+    for other in blocks_of(ROOT / page):
+        if other.file and other.written:
+            (tmp_path / other.file).write_text(other.text, "utf-8")
     for entry in prepared.iterdir():
-        (tmp_path / entry.name).symlink_to(entry)
+        if not (tmp_path / entry.name).exists():
+            (tmp_path / entry.name).symlink_to(entry)
     if "models/tiny" in block.text:
         (tmp_path / "models").mkdir()
         (tmp_path / "models" / "tiny").symlink_to(request.getfixturevalue("tiny_model"))

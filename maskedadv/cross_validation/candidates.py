@@ -7,7 +7,7 @@ probabilities (`crm`), maximum likelihood or NUTS.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -46,7 +46,7 @@ class Candidate:
     estimator: str
     words: str
     block: Callable[[Training, Settings, Engine], Array] | None = None
-    posterior: Mapping[str, bool] | None = None
+    posterior: Mapping[str, bool] | None = field(default=None, hash=False)
     subset: Callable[[int, Training, Any], Array] | None = None
     new_items: bool = True
     with_floor: bool = False

@@ -1,7 +1,11 @@
-"""The fenced blocks of a page: what is run, and what is said to be printed below it.
+"""The fenced blocks of a page: what each is, what is run, and what is said to be printed below it.
 
 A block marked `text` shows what the one above it prints: a line is as it begins, `...` stands for others.
-`<!-- not run: why -->` above a block says why it is not run.
+Above a block may stand, unseen by the reader of the page,
+
+- `<!-- not run: why -->`: why it is not run;
+- `<!-- file: NAME -->`: it is what the reader writes into this file;
+- `<!-- example of: NAME -->`: it is what such a file may hold.
 """
 
 from __future__ import annotations
@@ -9,22 +13,21 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import shlex
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
-from maskedadv.cli.main import main
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<why>[^>]*?) -->\n+)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
+    r"(?:<!-- (?P<mark>not run|file|example of): (?P<said>[^>]*?) -->\n+)?"
+    r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
+RUN = ("sh", "python", "r")
+"""Kinds of blocks that are run; below one of them `text` is its output."""
 
 
 class Block(NamedTuple):
@@ -37,41 +40,34 @@ class Block(NamedTuple):
     place: str
     why: str | None
     """Why it is not run, where it is not."""
+    file: str | None
+    """The file that it is, or an example of, where it is one."""
+    written: bool
+    """Whether the reader writes it."""
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
     """Every fenced block of a page, outputs with what prints them."""
     text = page.read_text("utf-8")
     found = list(BLOCK.finditer(text))
-    for block, after in zip_longest(found, found[1:]):
-        if block["kind"] == "text":
+    for before, block, after in zip_longest([None, *found], found, [*found[1:], None]):
+        if block is None or (block["kind"] == "text" and _prints(before) and block["mark"] is None):
             continue
-        shown = after["text"] if after is not None and after["kind"] == "text" else ""
+        output = after is not None and after["kind"] == "text" and after["mark"] is None
         line = text[: block.start("text")].count("\n") + 1
-        place = f"{page.relative_to(ROOT).as_posix()}:{line}"
-        yield Block(block["kind"], block["text"], shown, place, block["why"])
+        yield Block(
+            block["kind"],
+            block["text"],
+            after["text"] if output and _prints(block) else "",
+            f"{page.relative_to(ROOT).as_posix()}:{line}",
+            block["said"] if block["mark"] == "not run" else None,
+            block["said"] if block["mark"] in ("file", "example of") else None,
+            block["mark"] == "file",
+        )
 
 
-def commands_of(block: Block) -> list[list[str]]:
-    """The arguments of every line that calls `maskedadv`, without its comment."""
-    if block.kind not in ("", "bash", "sh"):
-        return []
-    lines = block.text.replace("\\\n", " ").splitlines()
-    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("maskedadv ")]
-
-
-def run_commands(lines: list[list[str]]) -> str:
-    """What the commands print, on both streams; each has to end well."""
-    told = io.StringIO()
-    for arguments in lines:
-        with (
-            contextlib.redirect_stdout(told),
-            contextlib.redirect_stderr(told),
-            pytest.raises(SystemExit) as left,
-        ):
-            main(arguments)
-        assert not left.value.code, f"maskedadv {shlex.join(arguments)}\n{told.getvalue()}"
-    return told.getvalue()
+def _prints(block: re.Match[str] | None) -> bool:
+    return block is not None and block["kind"] in RUN and block["mark"] != "not run"
 
 
 def run_python(block: Block) -> str:
@@ -87,15 +83,3 @@ def missing(shown: str, told: str) -> list[str]:
     printed = [" ".join(line.split()) for line in told.splitlines()]
     lines = [" ".join(line.split()) for line in shown.splitlines() if line.strip() not in ("", "...")]
     return [line for line in lines if not any(p.startswith(line) for p in printed)]
-
-
-def follow(page: Path) -> int:
-    """Give every command of a page in the present folder; how many there were."""
-    given = 0
-    for block in blocks_of(page):
-        commands = [] if block.why else commands_of(block)
-        if commands:
-            told = run_commands(commands)
-            assert not missing(block.shown, told), (block.place, missing(block.shown, told), told)
-            given += len(commands)
-    return given

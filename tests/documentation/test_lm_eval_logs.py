@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,17 +9,18 @@ import pytest
 from maskedadv.simulation import simulate
 from tests.conftest import ROOT
 from tests.documentation.lm_eval_logs import LOGS, PLAN, write_logs
-from tests.documentation.steps import follow
+from tests.documentation.test_commands import follow
 
 PAGE = ROOT / "docs" / "tutorials" / "lm-eval.md"
 
 
 def test_from_logs_to_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "my work"
-    shutil.copytree(LOGS, folder / "logs")
+    folder.mkdir()
+    (folder / "maskedadv").symlink_to(ROOT)  # the clone, in which `make demo` was run
     monkeypatch.chdir(folder)
-    assert follow(PAGE) == 5
-    assert (folder / "report" / "index.html").is_file()
+    assert follow("docs/tutorials/lm-eval.md", {}, monkeypatch) == 9
+    assert (folder / "study" / "report" / "index.html").is_file()
 
 
 def test_the_logs_are_those_that_the_script_makes(tmp_path: Path) -> None:
