@@ -10,7 +10,8 @@ from typing import Unpack, get_type_hints
 
 import pandas as pd
 
-from maskedadv.design.prepare import Counted, Design, open_table, other_end, prepare, prepare_locales
+from maskedadv.design.cells import Counted
+from maskedadv.design.prepare import Design, open_table, other_end, prepare, prepare_locales
 from maskedadv.engines import choose_engine
 from maskedadv.gaps.bases import Run
 from maskedadv.gaps.kinship import Likeness

@@ -17,14 +17,16 @@ def unasked(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_linear_algebra_has_one_thread_inside_and_as_many_as_before_outside(unasked):
+@pytest.mark.usefixtures("unasked")
+def test_linear_algebra_has_one_thread_inside_and_as_many_as_before_outside():
     with threadpool_limits(2, user_api="blas"):
         assert threads() == {2}
         assert one_thread(threads)() == {1}
         assert threads() == {2}
 
 
-def test_errors_leave_the_threads_as_they_were(unasked):
+@pytest.mark.usefixtures("unasked")
+def test_errors_leave_the_threads_as_they_were():
     @one_thread
     def fail():
         raise KeyError("x")
@@ -35,13 +37,15 @@ def test_errors_leave_the_threads_as_they_were(unasked):
         assert threads() == {2}
 
 
-def test_who_says_how_many_gets_so_many(unasked, monkeypatch):
+@pytest.mark.usefixtures("unasked")
+def test_who_says_how_many_gets_so_many(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with threadpool_limits(2, user_api="blas"):
         assert one_thread(threads)() == {2}
 
 
-def test_a_fit_from_python_runs_with_one_thread(unasked):
+@pytest.mark.usefixtures("unasked")
+def test_a_fit_from_python_runs_with_one_thread():
     seen: list[set[int]] = []
     with threadpool_limits(2, user_api="blas"):
         maskedadv.fit(

@@ -6,8 +6,7 @@ Nothing behind it sees the response table. `fit`, `check` and the export of Stan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from maskedadv.design.blocks import (
     require_shared_items,
     values_of,
 )
+from maskedadv.design.cells import Cells, Counted, count_cells, of_models
 from maskedadv.design.logits import clipped_note, rated_values
 from maskedadv.design.missing import UnevenCell, uneven_cells
 from maskedadv.design.options import chance_of_items, options_notes
@@ -30,28 +30,7 @@ from maskedadv.responses.stored import StoredResponses
 from maskedadv.settings import Settings
 from maskedadv.warnings.kinds import Warned
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 Array = NDArray[np.float64]
-Part = TypeVar("Part", bound="DataclassInstance")
-
-
-@dataclass(frozen=True)
-class Cells:
-    """What is known of one locale's cells before anything is fitted.
-
-    Attributes
-    ----------
-    keep : models that count in the locale, shape (J,)
-    accuracy, n_items : share of right answers and number of answers, shape (J, 2 subsets, 2 queries)
-    n_paired : items answered in both languages, shape (J, 2 subsets)
-    """
-
-    keep: NDArray[np.bool_]
-    accuracy: Array
-    n_items: NDArray[np.intp]
-    n_paired: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -276,39 +255,12 @@ def join_designs(parts: Sequence[Design]) -> tuple[Design, NDArray[np.bool_]]:
     return joined, used
 
 
-def of_models(part: Part, used: NDArray[np.bool_]) -> Part:
-    """A dataclass of arrays over models, shape (J, ...), for some of the models."""
-    if used.all():
-        return part
-    return replace(part, **{f.name: getattr(part, f.name)[used] for f in fields(part)})
-
-
 def _tasks(locales: Sequence[str], scope: str) -> list[tuple[int, tuple[str, ...]]]:
     """(subset, locales served) of every block."""
     if scope == "joint":
         first: list[tuple[int, tuple[str, ...]]] = [(0, tuple(locales))]
         return first + [(1, (k,)) for k in locales]
     return [(subset, (k,)) for k in locales for subset in (0, 1)]
-
-
-def count_cells(
-    blocks: Sequence[Block], models: NDArray[np.object_], locale: str, keep: NDArray[np.bool_]
-) -> Cells:
-    """Accuracies and counts of one locale's cells, from the blocks that serve it."""
-    shape = (len(models), 2, 2)
-    accuracy, n_items = np.full(shape, np.nan), np.zeros(shape, dtype=np.intp)
-    n_paired = np.zeros(shape[:2], dtype=np.intp)
-    for block in blocks:
-        index = block.cells(locale, models)
-        index[~keep] = -1
-        seen = ~np.isnan(block.answers)
-        count, mean = seen.sum(axis=1), np.nanmean(block.answers, axis=1)
-        model, query = np.nonzero(index >= 0)
-        accuracy[model, block.subset, query] = mean[index[model, query]]
-        n_items[model, block.subset, query] = count[index[model, query]]
-        both = np.flatnonzero((index >= 0).all(axis=1))
-        n_paired[both, block.subset] = (seen[index[both, 0]] & seen[index[both, 1]]).sum(axis=1)
-    return Cells(keep, accuracy, n_items, n_paired)
 
 
 def _notes(opened: Opened) -> list[Warned]:
@@ -322,23 +274,3 @@ def _notes(opened: Opened) -> list[Warned]:
     if s.response == "binary" and s.variants != "none":
         out += [Warned("floor left out", t) for t in options_notes(opened.table, s.guessing, s.options)]
     return out
-
-
-class Counted:
-    """The pivot answers that blocks hold, a bit each: they serve several locales, and count once."""
-
-    def __init__(self, models: int, items: int) -> None:
-        self._bits = np.zeros((items, (models + 7) // 8), dtype=np.uint8)
-
-    def add(self, models: NDArray[np.object_], blocks: Sequence[Block]) -> int:
-        """Observed answers of some blocks, but for those that were there before."""
-        new = 0
-        for b in blocks:
-            seen, common = ~np.isnan(b.answers), b.language == b.pivot
-            new += int(seen[~common].sum())
-            table = np.zeros((len(b.item), 8 * self._bits.shape[1]), dtype=bool)
-            table[:, np.searchsorted(models, b.model[common])] = seen[common].T
-            bits, before = np.packbits(table, axis=1), self._bits[b.place]
-            new += int(np.bitwise_count(bits & ~before).sum())
-            self._bits[b.place] = before | bits
-        return new

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from maskedadv.design.blocks import Block
-from maskedadv.design.prepare import Design, count_cells
+from maskedadv.design.cells import count_cells
+from maskedadv.design.prepare import Design
 
 
 def without_items(design: Design, left_out: Mapping[str, Collection[str]]) -> Design:

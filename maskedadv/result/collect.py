@@ -13,8 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from maskedadv import __version__
+from maskedadv.design.cells import of_models
 from maskedadv.design.missing import in_order
-from maskedadv.design.prepare import join_designs, of_models
+from maskedadv.design.prepare import join_designs
 from maskedadv.errors import NotEstimable
 from maskedadv.gaps.departure import join_departures
 from maskedadv.gaps.inflation import measure_inflation

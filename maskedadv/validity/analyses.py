@@ -46,8 +46,8 @@ from maskedadv.words.lists import first_few
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 VARIANTS = ("main", "CA", "CS", "extra")
-_SIDES = ("the native benchmark", "the proxy benchmark")
 """All items; CA items; CS items; all items with the extra controls."""
+_SIDES = ("the native benchmark", "the proxy benchmark")
 
 
 def ranking_rows(pairing: Pairing, scores: Scores, models: pd.DataFrame, settings: Settings) -> list[Row]:

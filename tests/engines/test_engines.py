@@ -285,7 +285,7 @@ def test_the_engine_moves_no_gap(estimator: str) -> None:
 def test_beside_torch_programs_are_compiled_in_a_process_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Torch may take registers for which the compiler's stack for signals is too small: it ended the process."""
+    """Torch may take registers that need larger stacks for signals than the compiler's: it ended us."""
     ours = _compiled.__wrapped__("ml_marginal")
     monkeypatch.setitem(sys.modules, "tensorflow", sys)
     monkeypatch.setitem(sys.modules, "stanli", None)  # not in this process

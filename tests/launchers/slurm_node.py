@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -97,6 +98,34 @@ def running(folder: Path) -> Iterator[dict[str, str]]:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def interrupt_waiting(
+    line: Sequence[str], environment: dict[str, str], meanwhile: Callable[[], None] = lambda: None
+) -> None:
+    """Start a command whose jobs wait in the queue, interrupt it, and cancel them by what it says.
+
+    Parameters
+    ----------
+    meanwhile : called while the jobs wait
+    """
+    process = subprocess.Popen(
+        line,
+        env={**environment, "SBATCH_BEGIN": "now+1hour"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stderr is not None
+    for said in process.stderr:
+        if "Handed in" in said:
+            break
+    meanwhile()
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    name = said.split("scancel ")[1].split()[0]
+    subprocess.run(["scancel", name], env=environment, check=True)
 
 
 def _wait_until_idle(environment: dict[str, str]) -> None:

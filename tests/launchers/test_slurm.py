@@ -86,24 +86,11 @@ def test_simulated_studies_are_the_same_and_are_taken_up_after_an_interrupt(
     line += ["--at-items", "30", "--at-items", "40", "--variant", "paired", "-o"]
     calm, out = tmp_path / "calm.csv", tmp_path / "out.csv"
     assert subprocess.run([*line, str(calm)], capture_output=True, check=False).returncode == 0
-    waits = {**slurm, "SBATCH_BEGIN": "now+1hour"}
-    process = subprocess.Popen(
-        [*line, str(out), "--slurm", "cpu"],
-        env=waits,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stderr is not None
-    for said in process.stderr:
-        if "Handed in" in said:
-            break
-    assert read_status(out).waiting == 4
-    os.kill(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    name = said.split("scancel ")[1].split()[0]
-    subprocess.run(["scancel", name], env=slurm, check=True)
+
+    def four_wait() -> None:
+        assert read_status(out).waiting == 4
+
+    slurm_node.interrupt_waiting([*line, str(out), "--slurm", "cpu"], slurm, four_wait)
     assert read_status(out).state == "interrupted"
     done = subprocess.run(
         [*line, str(out), "--slurm", "cpu"], env=slurm, capture_output=True, text=True, check=False

@@ -167,22 +167,6 @@ def test_an_unknown_partition_and_an_interrupt(
     _, said = jobs.communicate(timeout=300)
     assert (jobs.returncode, "cannot be handed in to Slurm" in said) == (2, True), said
     assert "partition" in said
-    environment = {**slurm, "SBATCH_BEGIN": "now+1hour"}  # waits in the queue
     command = [sys.executable, "-m", "maskedadv", "score", "run", str(items), "-o", str(tmp_path / "out")]
     command += ["-m", str(tiny_model), "--device", "cpu", "--dtype", "float32", "--slurm", partition(slurm)]
-    jobs = subprocess.Popen(
-        command,
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert jobs.stderr is not None
-    for line in jobs.stderr:
-        if "Handed in" in line:
-            break
-    os.kill(jobs.pid, signal.SIGINT)
-    _, said = jobs.communicate(timeout=60)
-    assert jobs.returncode == 130
-    name = said.split("scancel ")[1].split()[0]
-    subprocess.run(["scancel", name], env=slurm, check=True)
+    slurm_node.interrupt_waiting(command, slurm)
