@@ -5,6 +5,7 @@ Ray runs a task in the main thread of its worker, which the embedded Stan engine
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pickle
@@ -93,6 +94,9 @@ def _connect(how: Ray) -> Any:
         ray.init(address=how.address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise _no_cluster(how.address, error) from error
+    with contextlib.suppress(ImportError, AttributeError):
+        # Ray has no public word for it: what it prints of machines that are gone, we tell in a sentence.
+        importlib.import_module("ray._private.worker")._worker_logs_enabled = False
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, own)  # Ray's own leaves with another exit code
     return ray
