@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
+# Two workers; a file's tests stay with one of them, so that what a file prepares is made once.
+PYTEST := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-core test-scoring test-slow test-review test-label-studio check format audit kill-matrix fuzz bench bench-gpu docs gallery readme release-check clean
 .DELETE_ON_ERROR:
@@ -30,13 +32,13 @@ demo: .venv/.core
 
 # Everything; its halves are test-core and test-scoring.
 test: .venv/.installed
-	$(PY) -m pytest -n 2 tests
+	$(PY) $(PYTEST) tests
 
 test-core: .venv-core/.installed
-	.venv-core/bin/python -m pytest -n 2 tests --ignore=tests/scoring
+	.venv-core/bin/python $(PYTEST) tests --ignore=tests/scoring
 
 test-scoring: .venv/.installed
-	$(PY) -m pytest -n 2 tests/scoring
+	$(PY) $(PYTEST) tests/scoring
 
 test-slow: .venv/.installed
 	$(PY) -m pytest -m slow tests

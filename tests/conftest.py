@@ -22,6 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The documentation's tests first: one file, the longest of all, would be waited for alone at the end."""
+    items.sort(key=lambda item: item.path.parent != ROOT / "tests")
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder of reference material that is not part of the project; the test is skipped without it."""
