@@ -11,6 +11,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
+
 import maskedadv
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,6 +138,7 @@ def setup(app: Any) -> None:
             Path(app.outdir, "index.html").write_text(text, "utf-8")
 
     app.connect("build-finished", lead_in)
+    app.add_lexer("csv", TextLexer)  # Pygments knows none
 
 
 write_pages()
