@@ -96,7 +96,8 @@ def _connect(how: Ray) -> Any:
         raise _no_cluster(how.address, error) from error
     with contextlib.suppress(ImportError, AttributeError):
         # Ray has no public word for it: what it prints of machines that are gone, we tell in a sentence.
-        importlib.import_module("ray._private.worker")._worker_logs_enabled = False
+        worker: Any = importlib.import_module("ray._private.worker")
+        worker._worker_logs_enabled = False
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, own)  # Ray's own leaves with another exit code
     return ray
