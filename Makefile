@@ -66,7 +66,7 @@ audit: .venv/.installed
 kill-matrix: .venv/.installed
 	$(PY) -m pytest -s -m slow tests/faults/test_kill_matrix.py
 
-# Importers, mappings, items and the reading of answers under Atheris, SECONDS each; findings lie in build/fuzz.
+# Importers, mappings, items, build files, reviews and the reading of answers under Atheris, SECONDS each; findings lie in build/fuzz.
 SECONDS ?= 60
 fuzz: .venv/.installed
 	$(PY) $(INSTALL) '.[test,fuzz]'
