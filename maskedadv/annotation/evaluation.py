@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from maskedadv.errors import BadSetting, MissingColumn
 from maskedadv.files.text_tables import plain_records
 from maskedadv.settings import LEVEL
 from maskedadv.words.lists import first_few
+from maskedadv.words.terminal import dumps
 
 DERIVED = "CS/CA from required_knowledge"
 """Each label reduced to CA (none) or CS (any knowledge) before votes are counted, so that three never tie."""
@@ -79,7 +79,7 @@ class AnnotationResult:
         for field in fields(self):
             value = getattr(self, field.name)
             content[field.name] = plain_records(value) if isinstance(value, pd.DataFrame) else value
-        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        return dumps(content)
 
 
 def evaluate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -29,6 +28,7 @@ from maskedadv.validity.pairings import Pairing, PairingFile
 from maskedadv.validity.sampling import draw_sample
 from maskedadv.validity.scores import Scores
 from maskedadv.validity.settings import Settings
+from maskedadv.words.terminal import dumps
 
 __all__ = ["Settings", "Study", "study"]
 
@@ -93,7 +93,7 @@ class Study:
                 content[field.name] = [asdict(pairing) for pairing in value]
             else:
                 content[field.name] = asdict(value) if isinstance(value, Settings) else value
-        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        return dumps(content)
 
 
 @one_thread

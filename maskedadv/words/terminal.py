@@ -102,7 +102,12 @@ def format_table(
 
 def to_json(value: Any) -> str:
     """JSON for any reader: NaN becomes null, infinities text; what could steer a terminal is escaped."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    return dumps(_plain(value))
+
+
+def dumps(value: Any) -> str:
+    """JSON of plain values, in lines, with letters as they are and what could steer a terminal escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     for c in set(text) - {"\n"}:
         if clean(c) != c:
             text = text.replace(c, json.dumps(c)[1:-1])

@@ -13,7 +13,7 @@ import pytest
 
 from maskedadv.cli import say
 from maskedadv.cli.main import main
-from maskedadv.words.terminal import clean_lines, to_json
+from maskedadv.words.terminal import clean_lines, dumps, to_json
 from tests.conftest import ROOT
 from tests.simulate import table
 
@@ -103,6 +103,7 @@ def test_json_escapes_and_keeps() -> None:
     assert not steering(text)
     assert "ع\u200d" in text
     assert json.loads(text) == value
+    assert dumps(value) == text
 
 
 def test_lines_and_tabs_stay() -> None:
