@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,12 @@ import pandas as pd
 
 from maskedadv import __version__
 from maskedadv.errors import NotAResult
+from maskedadv.files.damage import DAMAGE, in_words
+from maskedadv.files.digests import digests_below
 from maskedadv.files.folders import whole_folder
+from maskedadv.files.manifest import open_listed, read_manifest, write_manifest
+
+FORMAT = 2
 
 
 def write_folder(
@@ -35,7 +40,7 @@ def write_folder(
             assert frame is not None
             frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", lineterminator="\n")
         own = {"maskedadv": __version__, **content, "tables": names}
-        (folder / marker).write_text(json.dumps(own, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        write_manifest(folder / marker, own, form=FORMAT, files=digests_below(folder))
 
 
 def read_folder(
@@ -53,22 +58,28 @@ def read_folder(
     NotAResult
         The folder is none of these, or is damaged.
     """
-    try:
-        content = json.loads((path / marker).read_text("utf-8"))
-        tables = {name: _read(path / f"{name}.csv", texts.get(name, ())) for name in content["tables"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    mend = f"run maskedadv {command} again"
+    if not (path / marker).is_file():
         raise NotAResult(
-            f"{path} holds no output of maskedadv {command} (no readable {marker} and tables); run "
-            f"maskedadv {command} with -o."
-        ) from error
+            f"{path} holds no output of maskedadv {command} (no {marker}); run maskedadv {command} with -o."
+        )
+    try:
+        content, digests = read_manifest(path / marker, form=FORMAT, mend=mend)
+        tables = {
+            name: _read(open_listed(path, f"{name}.csv", digests, mend), texts.get(name, ()))
+            for name in content["tables"]
+        }
+    except DAMAGE as error:
+        raise NotAResult(f"{path} is damaged ({in_words(error)}); {mend}.") from error
     return content, tables
 
 
-def _read(path: Path, texts: tuple[str, ...]) -> pd.DataFrame:
+def _read(file: io.BytesIO, texts: tuple[str, ...]) -> pd.DataFrame:
     """Numbers with empty cells, truth values, and texts as they are, `NA` and the like among them."""
-    numbers = [c for c in pd.read_csv(path, nrows=0).columns if c not in texts]
+    numbers = [c for c in pd.read_csv(file, nrows=0).columns if c not in texts]
+    file.seek(0)
     return pd.read_csv(
-        path,
+        file,
         dtype=dict.fromkeys(texts, "object"),
         keep_default_na=False,
         na_values={name: [""] for name in numbers},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -130,11 +129,9 @@ def _own_command() -> str:
 
 
 def _is_demo(output: Path) -> bool:
-    try:
-        info = json.loads((output / "fit.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(info, dict) and bool(info.get("demo"))
+    from maskedadv.files.damage import json_object_or_none
+
+    return bool((json_object_or_none(output / "fit.json") or {}).get("demo"))
 
 
 def _wrapped(sentence: str) -> str:

@@ -126,6 +126,24 @@ def _be_robust() -> None:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, lambda *_, code=code: sys.exit(code))
+        sys.unraisablehook = _send_again
+
+
+def _send_again(lost: sys.UnraisableHookArgs) -> None:
+    """Send a signal again whose exception Python could raise nowhere: it came while an object was let go."""
+    ended = lost.exc_value
+    if isinstance(ended, KeyboardInterrupt):
+        number: int = signal.SIGINT
+    elif isinstance(ended, SystemExit) and ended.code in (143, 129):
+        number = ended.code - 128
+    else:
+        sys.__unraisablehook__(lost)
+        return
+    later = threading.Timer(
+        0.05, os.kill, (os.getpid(), number)
+    )  # not from in here, where it would be lost too
+    later.daemon = True
+    later.start()
 
 
 def _take_what_a_full_disk_leaves() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.files.atomic import whole_name, write_whole
+from maskedadv.files.damage import DAMAGE
 from maskedadv.files.unfinished import take_up, unfinished_folder
-from maskedadv.result.draws import DAMAGE, file_names
+from maskedadv.result.draws import file_names
 
 Array = NDArray[np.float64]
 

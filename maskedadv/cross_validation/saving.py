@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import io
 from pathlib import Path
 
 import pandas as pd
 
 from maskedadv.cross_validation.comparison import Comparison
 from maskedadv.errors import NotAResult
+from maskedadv.files.damage import DAMAGE, in_words
+from maskedadv.files.digests import digests_below
 from maskedadv.files.folders import whole_folder
-from maskedadv.result.draws import DAMAGE
+from maskedadv.files.manifest import open_listed, read_manifest, write_manifest
 
 MARK = "comparison.json"
 TABLES = ("scores", "by_fold", "by_group", "calibration")
 PREDICTIONS = "predictions.parquet"
-FORMAT = 1
+FORMAT = 2
+_AGAIN = "compare again"
 
 
 def save_comparison(comparison: Comparison, path: Path) -> None:
@@ -31,9 +34,8 @@ def save_comparison(comparison: Comparison, path: Path) -> None:
             getattr(comparison, name).to_csv(folder / f"{name}.csv", index=False)
         if comparison.predictions is not None:
             comparison.predictions.to_parquet(folder / PREDICTIONS, index=False)
-        content = {"format": FORMAT, **comparison.info, "notes": list(comparison.notes)}
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        (folder / MARK).write_text(text + "\n", "utf-8")
+        content = {**comparison.info, "notes": list(comparison.notes)}
+        write_manifest(folder / MARK, content, form=FORMAT, files=digests_below(folder))
 
 
 def load_comparison(path: str | Path) -> Comparison:
@@ -50,22 +52,23 @@ def load_comparison(path: str | Path) -> Comparison:
             f"{folder} is no comparison (it has no {MARK}); give the folder that maskedadv compare wrote."
         )
     try:
-        info = json.loads((folder / MARK).read_text("utf-8"))
-        if info.pop("format") != FORMAT:
-            raise NotAResult(f"{folder} was written by another version of maskedadv; compare again.")
+        info, digests = read_manifest(folder / MARK, form=FORMAT, mend=_AGAIN)
+
+        def read(name: str) -> io.BytesIO:
+            return open_listed(folder, name, digests, _AGAIN)
+
         notes = tuple(str(v) for v in info.pop("notes"))
         text = dict.fromkeys(("candidate", "response", "method", "locale", "subset"), "str")
         tables = [
-            pd.read_csv(folder / f"{name}.csv", dtype=text, keep_default_na=False, na_values={"": [""]})
+            pd.read_csv(read(f"{name}.csv"), dtype=text, keep_default_na=False, na_values={"": [""]})
             for name in TABLES
         ]
         own = [_numbers(t, set(text)) for t in tables]
         if any("candidate" not in t for t in own) or not {"bce", "lower", "slope"} <= set(own[0]):
-            raise NotAResult(f"{folder} is damaged (a table lacks columns); compare again.")
-        predictions = folder / PREDICTIONS
-        found = pd.read_parquet(predictions) if predictions.is_file() else None
+            raise NotAResult(f"{folder} is damaged (a table lacks columns); {_AGAIN}.")
+        found = pd.read_parquet(read(PREDICTIONS)) if PREDICTIONS in digests else None
     except DAMAGE as error:
-        raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); compare again.") from error
+        raise NotAResult(f"{folder} is damaged ({in_words(error)}); {_AGAIN}.") from error
     return Comparison(own[0], own[1], own[2], own[3], notes, info, found)
 
 

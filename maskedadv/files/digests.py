@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import NotAResult
+from maskedadv.files.damage import json_object_or_none
 
 
 def digest_of(path: Path) -> str:
@@ -19,14 +20,14 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digests_below(folder: Path, pool: Executor) -> dict[str, str]:
+def digests_below(folder: Path, pool: Executor | None = None) -> dict[str, str]:
     """Digest of every file below a folder, by its path from there with slashes; threads take a file each."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     names = (path.relative_to(folder).as_posix() for path in files)
-    return dict(zip(names, pool.map(digest_of, files), strict=True))
+    return dict(zip(names, (pool.map if pool else map)(digest_of, files), strict=True))
 
 
-def read_checked(path: Path, digest: str | None) -> bytes:
+def read_checked(path: Path, digest: str | None, mend: str = "fit again") -> bytes:
     """The bytes of a file, if they are those with this digest (None: not known, whatever they are).
 
     Raises
@@ -37,7 +38,7 @@ def read_checked(path: Path, digest: str | None) -> bytes:
     """
     content = path.read_bytes()
     if digest is not None and hashlib.sha256(content).hexdigest() != digest:
-        raise NotAResult(_changed(path))
+        raise NotAResult(_changed(path, mend))
     return content
 
 
@@ -61,16 +62,14 @@ def _digest_then(path: Path, time: int, size: int) -> str:  # noqa: ARG001
     return digest_of(path)
 
 
-def _changed(path: Path) -> str:
-    return f"{path} is damaged: these are not the bytes that were written (another SHA-256); fit again."
+def _changed(path: Path, mend: str = "fit again") -> str:
+    return f"{path} is damaged: these are not the bytes that were written (another SHA-256); {mend}."
 
 
 def stated_digest(manifest: Path, name: str) -> str | None:
     """The digest that a JSON file of ours states of a file in its folder; None where it states none."""
-    try:
-        return str(json.loads(manifest.read_text("utf-8"))["files"][name])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    files = (json_object_or_none(manifest) or {}).get("files")
+    return str(files[name]) if isinstance(files, dict) and name in files else None
 
 
 def fingerprint_of(values: Any) -> str:

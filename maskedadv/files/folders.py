@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 from maskedadv.errors import OutputExists
 from maskedadv.files.atomic import sweep
 from maskedadv.files.claims import claim
+from maskedadv.files.damage import json_object_or_none
 from maskedadv.files.disk import bring_folder_to_disk, bring_to_disk, cannot_write, writing
 from maskedadv.files.renaming import exchange, rename_to_new
 from maskedadv.files.undisturbed import undisturbed
@@ -82,13 +82,8 @@ def _check_place(path: Path) -> None:
 
 def _fingerprint(path: Path) -> str | None:
     """What a marker file says; None if it is not one of ours."""
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(content, dict) or "fingerprint" not in content:
-        return None
-    return str(content["fingerprint"])
+    content = json_object_or_none(path)
+    return None if content is None or "fingerprint" not in content else str(content["fingerprint"])
 
 
 @contextmanager

@@ -34,9 +34,19 @@ def existing(path: Path, hint: str) -> Path:
     return path
 
 
+_PLAINLY = {
+    "zlib inflate failed": "it is no gzip file, or a damaged one",
+    "Couldn't deserialize thrift": "its table of contents is damaged",
+}
+"""What libraries say, and what it means."""
+
+
 def reason_of(error: Exception) -> str:
-    """Why the system or a library refused, in its own words: one line, never empty."""
+    """Why the system or a library refused, in its own words unless they are known: one line, never empty."""
     told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    for words, plainly in _PLAINLY.items():
+        if words in told:
+            return plainly
     lines = told.strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

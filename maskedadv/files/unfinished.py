@@ -11,6 +11,7 @@ from typing import Any
 
 from maskedadv.errors import OutputExists
 from maskedadv.files.atomic import whole_name, write_whole
+from maskedadv.files.damage import json_object_or_none
 from maskedadv.files.disk import cannot_write
 
 NOTE = "run.json"
@@ -56,11 +57,7 @@ def take_up(
         _require_ours(folder, is_ours, keeps)
     text = json.dumps(run, indent=1, ensure_ascii=False, sort_keys=True)
     if os.path.isdir(folder):
-        try:
-            same = json.loads((folder / NOTE).read_text("utf-8")) == json.loads(text)
-        except (OSError, ValueError):
-            same = False
-        if same and not overwrite:
+        if json_object_or_none(folder / NOTE) == json.loads(text) and not overwrite:
             return folder
         if not overwrite and worth_keeping(folder):
             raise OutputExists(

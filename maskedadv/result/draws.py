@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
@@ -17,14 +15,12 @@ from numpy.typing import NDArray
 
 from maskedadv.errors import BadSetting, NotAResult
 from maskedadv.files.atomic import write_whole
+from maskedadv.files.damage import DAMAGE, in_words
 from maskedadv.files.digests import check_file
 from maskedadv.gaps.contrasts import Uncertainty
 from maskedadv.vocabulary import CELLS, GAPS, QUERIES, SUBSETS
 
 Array = NDArray[np.float64]
-
-DAMAGE = (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, BadZipFile, zlib.error)
-"""What reading a damaged file may raise; h5py's own checks of its structure end in a RuntimeError."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +242,7 @@ def read_tree(path: Path, digest: str | None = None) -> xr.DataTree:
 
 
 def _damaged(path: Path, error: Exception) -> str:
-    return f"{path} cannot be read ({type(error).__name__}: {error}); fit again."
+    return f"{path} is damaged ({in_words(error)}); fit again."
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import xarray as xr
 
 from maskedadv.errors import NotAResult
-from maskedadv.files.digests import digests_below, is_sealed, read_checked, seal
+from maskedadv.files.damage import DAMAGE, in_words, json_object_or_none
+from maskedadv.files.digests import digests_below
 from maskedadv.files.folders import check_folder, whole_folder
-from maskedadv.result.draws import DAMAGE, Posterior, as_netcdf, file_names, write_tree
+from maskedadv.files.manifest import open_listed, read_manifest, write_manifest
+from maskedadv.result.draws import Posterior, as_netcdf, file_names, write_tree
 from maskedadv.result.fit_result import Fit
 from maskedadv.result.info import from_json
 from maskedadv.result.uncertainty_files import load_uncertainty, save_uncertainty
@@ -62,14 +62,8 @@ def save(fit: Fit, path: Path, *, overwrite: bool = False) -> Path:
             save(fit.other, partial / OTHER)
         for each in written:
             each.result()
-        content = {
-            "format": FORMAT,
-            "settings": fit.settings.as_json(),
-            **fit.info.as_json(),
-            "files": digests_below(partial, pool),
-        }
-        text = json.dumps(seal(content), indent=1, ensure_ascii=False, allow_nan=False)
-        (partial / "fit.json").write_text(text + "\n", "utf-8")
+        content = {"settings": fit.settings.as_json(), **fit.info.as_json()}
+        write_manifest(partial / "fit.json", content, form=FORMAT, files=digests_below(partial, pool))
     return path.resolve()
 
 
@@ -96,12 +90,7 @@ def same_run(path: Path, fingerprint: str, settings: Settings) -> bool:
     """Whether a folder holds the finished result of the same table under the same settings and version."""
     from maskedadv import __version__
 
-    try:
-        info = json.loads((path / "fit.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    if not isinstance(info, dict):
-        return False
+    info = json_object_or_none(path / "fit.json") or {}
     wanted = settings.as_json()
     return bool(
         info.get("fingerprint") == fingerprint
@@ -124,20 +113,10 @@ def load(path: str | Path) -> Fit:
             f"{folder} is no result folder (it has no fit.json); give the folder that fit wrote."
         )
     try:
-        content: dict[str, Any] = json.loads((folder / "fit.json").read_text("utf-8"))
-        sealed, _ = is_sealed(content), content.pop("sha256", None)
-        written = content.pop("format")
-        if written != FORMAT:
-            raise NotAResult(
-                f"{folder} was written by another version of maskedadv (format {written}, this one reads "
-                f"{FORMAT}); fit again."
-            )
-        if not sealed:
-            raise NotAResult(f"{folder / 'fit.json'} is damaged or was edited (another SHA-256); fit again.")
-        digests: dict[str, str] = content.pop("files")
+        content, digests = read_manifest(folder / "fit.json", form=FORMAT, mend="fit again")
 
         def read(name: str) -> io.BytesIO:
-            return io.BytesIO(read_checked(folder / name, digests[name]))
+            return open_listed(folder, name, digests, "fit again")
 
         settings = Settings(**content["settings"])
         info = from_json(content)
@@ -152,7 +131,7 @@ def load(path: str | Path) -> Fit:
             base: _load_posteriors(folder, f"{POSTERIOR}/{base}", info.locales, digests) for base in bases
         }
     except DAMAGE as error:
-        raise NotAResult(f"{folder} is damaged ({type(error).__name__}: {error}); fit again.") from error
+        raise NotAResult(f"{folder} is damaged ({in_words(error)}); fit again.") from error
     other = load(folder / OTHER) if any(name.startswith(f"{OTHER}/") for name in digests) else None
     return Fit(settings, cube, items, uncertainty, info, posteriors, other)
 

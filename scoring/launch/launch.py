@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing, UnitsFailed, WorkerDied
 from maskedadv.files.atomic import write_whole
+from maskedadv.files.damage import json_object_or_none
 from maskedadv.launchers.kinds import Launcher, Local
 from maskedadv.launchers.launching import launch
 from maskedadv.launchers.unit import Unit as Launched
@@ -188,8 +189,8 @@ def read_errors(out: Path) -> dict[str, str]:
     """Why models failed, by model."""
     found = {}
     for path in sorted((out / ERRORS).glob("*.json")):
-        record = json.loads(path.read_text("utf-8"))
-        found[record["model"]] = record["error"]
+        record = json_object_or_none(path) or {}
+        found[str(record.get("model", path.stem))] = str(record.get("error", f"{path} is damaged"))
     return found
 
 

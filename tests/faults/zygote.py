@@ -33,6 +33,9 @@ CHANGES = frozenset(
 """Events of Python's audit that change files, locks or processes, besides files opened to be written; an
 exchange of two names is a call through ctypes."""
 
+CLOSED = "|"
+"""In place of a file for standard output: a pipe whose reader is gone, as in `| head -1`."""
+
 
 class Counter:
     """Counts what a process is about to change on the disk, in memory that outlives it; signals at one."""
@@ -65,7 +68,12 @@ def run(request: dict[str, Any], shared: Any) -> None:
     os.close(console)
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
-    if request["printed"]:
+    if request["printed"] == CLOSED:
+        read, write = os.pipe()
+        os.close(read)
+        os.dup2(write, 1)
+        os.close(write)
+    elif request["printed"]:
         printed = os.open(request["printed"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         os.dup2(printed, 1)
         os.close(printed)
