@@ -176,7 +176,7 @@ def _run(
     if failed:
         errors = read_errors(output)
         left = {u.model: count_left(u, known[u.model], output) for u in units if u.model in known}
-        shown = "; ".join(f"{m}: {_last_line(errors.get(m, ''))}" for m in failed[:3])
+        shown = "; ".join(f"{m}: {_last_line(errors.get(m, 'see above'))}" for m in failed[:3])
         rest = ", ".join(f"{left[m]:,} of {m}" for m in failed[:3] if m in left)
         raise UnitsFailed(
             f"{len(failed)} of {len(units)} models failed ({clean(shown)}); the whole story is in "

@@ -17,6 +17,7 @@ from typing import IO, Any
 import maskedadv
 from maskedadv.errors import WorkerDied
 from maskedadv.files.alive import temporary_folder
+from maskedadv.files.undisturbed import undisturbed
 from maskedadv.launchers.kinds import Local
 from maskedadv.launchers.unit import TRIES, Event, Happenings, Outcome, Unit
 from maskedadv.launchers.worker import receive, send
@@ -43,8 +44,9 @@ def run_processes(units: Sequence[Unit], how: Local) -> Happenings:
 
         threads = [threading.Thread(target=serve, args=(n,), daemon=True) for n in range(len(places))]
         try:
-            for thread in threads:
-                thread.start()
+            with undisturbed():
+                for thread in threads:
+                    thread.start()
             left = len(units)
             while left:
                 try:
@@ -56,7 +58,8 @@ def run_processes(units: Sequence[Unit], how: Local) -> Happenings:
         finally:
             pool.stop()
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:  # else a signal came before it was started
+                    thread.join()
 
 
 def _serve(

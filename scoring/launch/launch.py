@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from maskedadv.errors import BadSetting, MaskedadvError, PackageMissing, UnitsFailed, WorkerDied
+from maskedadv.errors import BadSetting, MaskedadvError, OutputExists, PackageMissing, UnitsFailed, WorkerDied
 from maskedadv.files.atomic import write_whole
 from maskedadv.files.damage import json_object_or_none
 from maskedadv.launchers.kinds import Launcher, Local
@@ -203,8 +203,8 @@ def _fail(out: Path, unit: Unit, error: Exception, report: Callable[[str], None]
     report(_hide(unit, f"{unit.model} failed: {kind}{error}"))
     try:
         record_failure(out, unit, _hide(unit, "".join(traceback.format_exception(error))))
-    except OSError as second:  # what keeps answers from being written keeps this from it, too
-        report(f"This cannot be recorded in {out / ERRORS} ({second.strerror or second}).")
+    except (OSError, OutputExists) as second:  # what keeps answers from being written keeps this from it, too
+        report(f"This cannot be recorded in {out / ERRORS} ({second}).")
 
 
 def _hide(unit: Unit, text: str) -> str:

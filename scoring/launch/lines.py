@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from maskedadv.files.disk import writing
+
 _SECONDS = 2.0  # between two orders to bring lines to the disk itself; a kill loses none without them
 
 
@@ -39,10 +41,10 @@ class Lines:
 
         Raises
         ------
-        OSError
+        OutputExists
             The disk is full.
         """
-        with self._lock:
+        with self._lock, writing(self._path):
             if self._closed:  # the file's number may be another file's by now
                 return False
             if self._file is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 import maskedadv
 from tests.conftest import ROOT
 from tests.faults.matrix import Stage
-from tests.faults.stages import digests
+from tests.faults.stages import NAMES, digests, stage
 from tests.simulate import table
 from tests.validity.conftest import simulate
 
@@ -60,6 +61,14 @@ def _validity(folder: Path) -> Stage:
     line = ("validity", "run", "pairings.toml", "-o", "study", "--resamples", "100", "--repeats", "4")
     inputs = {name: folder / name for name in ("scores.csv", "models.csv", "pairings.toml")}
     return Stage("validity", line, inputs, digests("study"))
+
+
+def _compare(folder: Path) -> Stage:
+    def scores(work: Path) -> str:
+        return pd.read_csv(work / "c" / "scores.csv").drop(columns="seconds").to_csv()
+
+    line = ("compare", "t.csv", "-o", "c", "--candidate", "joint")
+    return Stage("compare", line, {"t.csv": _csv(folder)}, scores)
 
 
 def _helm(_: Path) -> Stage:
@@ -122,7 +131,7 @@ COMMANDS: dict[str, Callable[[Path], Stage]] = {
         "--overwrite",
         result="s.csv",
     ),
-    "compare": _of_table("compare", "compare", "t.csv", "-o", "c", "--candidate", "joint", result="c"),
+    "compare": _compare,
     "dif": _of_table("dif", "dif", "t.csv", "-o", "d", result="d"),
     "fit_check": _of_table("fit_check", "fit-check", "t.csv", "-o", "f", "--replicates", "20", result="f"),
     "export_stan": _of_table("export_stan", "export-stan", "t.csv", "-o", "stan", result="stan"),
@@ -148,3 +157,16 @@ COMMANDS: dict[str, Callable[[Path], Stage]] = {
         "items_sample", "items", "sample", "set.jsonl", "-o", "s.parquet", "--overwrite", result="s.parquet"
     ),
 }
+
+ALL = (*NAMES, *COMMANDS)
+
+
+@contextmanager
+def made(name: str, folder: Path) -> Iterator[Stage]:
+    """A command of this file or of `stages.py`; `folder` is for its inputs."""
+    if name in COMMANDS:
+        folder.mkdir(parents=True)
+        yield COMMANDS[name](folder)
+    else:
+        with stage(name, folder) as own:
+            yield own

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from maskedadv.errors import OutputExists
 from maskedadv.scoring.launch.journal import Journal, forget, journal_path, read_journal
 from maskedadv.scoring.launch.store import Answer
 
@@ -111,7 +112,7 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     journal = Journal(tmp_path / "j")
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[: len(data) // 2]))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OutputExists, match=r"j cannot be written \(No space left"):
         journal.keep([(0, ANSWERS[2])])
     monkeypatch.undo()
     journal.keep([(1, ANSWERS[3])])
