@@ -26,7 +26,7 @@ ROOM = (0, 4, 16, 64, 256, 1024, 3072)
 KEPT = (".unfinished", ".units/")
 """What may stay after a failure: finished parts, which the same command takes up."""
 WHOLE = {"score": "out/", "build": "set/", "export_stan": "stan/"}
-"""Where commands keep the answers that they have asked for; or folders of locales, each whole or not there."""
+"""Where commands keep answers that they have asked for, or folders of locales, each whole or not there."""
 
 
 @pytest.fixture(scope="module")
