@@ -34,6 +34,7 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
+smartquotes_action = "qe"  # no dashes: `--option` is to stay what one types
 highlight_language = "none"  # blocks without a language are commands and tables, no Python
 myst_heading_anchors = 4  # as GitHub makes them, to which the pages link
 myst_enable_extensions = ["dollarmath"]

@@ -66,6 +66,9 @@ def test_no_link_of_the_site_is_broken(site: Path) -> None:
     commands = pages["docs/reference/made/command-line.html"]
     for option in ("--min-accuracy", "--headline", "--chains"):
         assert option in commands
+    assert not re.search(r"[–—]\w", re.sub(r"<[^>]*>", "", commands)), "options keep their hyphens"
+    for name in COMMANDS:
+        assert re.search(rf"<h3>{name}<", commands), name
     python = pages["docs/reference/made/python.html"]
     for name in ("fit", "diagnose", "vary", "items_needed", "write_report", "MaskedadvError", "read_lm_eval"):
         assert f"{name}</span>" in python, name

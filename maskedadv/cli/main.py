@@ -68,6 +68,7 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
+        command.name = cmd_name  # not that of its function, which the documentation would print
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
