@@ -33,3 +33,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared is not here")
     return SHARED
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are written with empty figures: drawing them takes nine tenths of a page's time."""
+    from maskedadv.reports import write
+
+    monkeypatch.setattr(write, "draw_svg", lambda _: '<svg viewBox="0 0 72 72"></svg>')
+    monkeypatch.setattr(write, "draw_marked", lambda *_: ('<svg viewBox="0 0 72 72"></svg>', ""))

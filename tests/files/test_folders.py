@@ -101,6 +101,7 @@ def test_saving_over_a_result_says_how(fit: Fit, tmp_path: Path) -> None:
         fit.save(out)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_leaves_what_lies_beside_it(fit: Fit, tmp_path: Path) -> None:
     from maskedadv.reports.write import write_report
 

@@ -38,6 +38,7 @@ def test_page_and_table(fit: maskedadv.Fit, tmp_path: Path) -> None:
     assert "resting on 5 families (families of the model table)" in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_too_few_families_are_said_to_be_so(fit: maskedadv.Fit, tmp_path: Path) -> None:
     facts = pd.DataFrame({"model": [f"m{j}" for j in range(6)], "family": list("aaabcd")})
     report = write_report(fit, tmp_path / "r", models=facts, formats=())

@@ -20,6 +20,7 @@ def fit() -> maskedadv.Fit:
     return maskedadv.fit(datasets.global_mmlu_lite(), locale="sw", estimator="marginal", min_accuracy=0)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_answer_is_paired_and_the_papers_exhibits_say_that_they_are_plain(
     fit: maskedadv.Fit, tmp_path: Path
 ) -> None:
