@@ -77,7 +77,7 @@ def spread(table: pd.DataFrame, folder: Path, how: str) -> Path:
 LAYOUTS = ("one file", "shuffled parts", "language", "model", "language model", "subset model")
 
 
-NUTS = {"method": "nuts", "chains": 1, "warmup": 60, "draws": 40, "variants": "none", "estimator": "marginal"}
+NUTS = {"method": "nuts", "chains": 1, "warmup": 20, "draws": 10, "variants": "none", "estimator": "marginal"}
 
 
 def test_posteriors_of_locales_with_odd_names_are_told_apart(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def _agree(layout: Layout, names: tuple[str, ...], sampler: Sampler) -> None:
 
 
 def test_joint_and_marginal_agree_on_a_small_table_with_a_missing_cell_and_holes():
-    _agree(small_table_with_holes(), EVERYTHING, Sampler(warmup=500, draws=3000))
+    _agree(small_table_with_holes(), EVERYTHING, Sampler(warmup=500, draws=1500))
 
 
 @pytest.mark.slow

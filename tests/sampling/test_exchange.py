@@ -95,7 +95,7 @@ def test_draws_of_other_answers_priors_or_programs_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     """Shapes alone would not tell: the other table has the same models and items."""
-    table = simulate.table(8, (120, 90), seed=3)
+    table = simulate.table(4, (60, 50), seed=3)
     table["n_options"] = 4
     table["p_correct"] = 0.2 + 0.6 * table["correct"]
     csv, other = tmp_path / "table.csv", tmp_path / "other.csv"

@@ -101,7 +101,7 @@ def test_replicated_totals_have_the_distribution_of_the_model():
     grid = build_floor_grid(answers, chance, Priors())
     theta, sigma = np.array([0.5, 1.2, -0.3, 0.9]), 1.1
     rng = np.random.default_rng(3)
-    found = np.array([draw_totals(grid, answers, chance, theta, sigma, rng)[1] for _ in range(20_000)])
+    found = np.array([draw_totals(grid, answers, chance, theta, sigma, rng)[1] for _ in range(8_000)])
     for i in range(answers.shape[1]):
         seen = ~np.isnan(answers[:, i])
         y, own = answers[seen, i], theta[seen]
@@ -134,7 +134,7 @@ def test_the_posterior_agrees_with_maximum_likelihood_where_the_prior_is_flat():
     rows = np.arange(2 * models)
     layout = Layout("zh", "en", names[0], (names[1], names[2]), (answers[0], answers[1]), (rows, rows))
     flat = Priors(level=10, gap=10, spread=3, spread_log_sd=1.0)
-    one = _with_floor(layout, 0.25, priors=flat, sampler=Sampler(warmup=400, draws=1000))
+    one = _with_floor(layout, 0.25, priors=flat, sampler=Sampler(warmup=400, draws=600))
     gaps = sample_locale(one)["posterior"].to_dataset()["contrast"].values
     for s in (0, 1):
         found = fit_floor(answers[s], np.full(n, 0.25), Embedded(), interval="information", seed=1)

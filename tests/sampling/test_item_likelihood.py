@@ -112,7 +112,7 @@ def test_both_programs_of_one_model_give_the_same_likelihoods() -> None:
     layout = layout_of(simulate.table(4, (8, 8), seed=8), "zh")
     means = []
     for estimator, likelihood in (("forced", integrated), ("joint", explicit)):
-        own = task(layout, estimator, sampler=Sampler(warmup=500, draws=1500), chains=2)
+        own = task(layout, estimator, sampler=Sampler(warmup=400, draws=800), chains=2)
         plan, variables = sampled(own)
         means.append(likelihood(own, plan, variables))
     difference = means[0].mean(axis=(0, 1)) - means[1].mean(axis=(0, 1))
