@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maskedadv.errors import InputError, UnreadableFile
+from maskedadv.files.sources import reason_of
 
 
 def read_toml(path: Path, broken: type[InputError]) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def read_toml(path: Path, broken: type[InputError]) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path} cannot be read ({error}); give a TOML file in UTF-8.") from error
+        raise UnreadableFile(
+            f"{path} cannot be read ({reason_of(error)}); give a TOML file in UTF-8."
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise broken(f"{path} is not TOML ({error}).") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def check_refused(stage: matrix.Stage, done: matrix.Ended) -> None:
     told = [line for line in done.said.splitlines() if line.startswith("Error: ")]
     assert done.code == 2 or (done.code, stage.name) == (1, "score"), done.said
     assert len(told) == 1, done.said
-    assert "cannot be written (" in done.said or "no folder for temporary files" in done.said
+    assert re.search(r"cannot be written (to )?\(|no folder for temporary files can be", done.said)
     assert ".partial" not in told[0]
     assert matrix.TRACEBACK not in done.said
 
