@@ -64,7 +64,7 @@ audit: .venv/.installed
 
 # Fifty kills of every stage (docs/reference/faults.md); make test has three of each.
 kill-matrix: .venv/.installed
-	$(PY) -m pytest -s -m slow tests/faults/test_kill_matrix.py
+	$(PY) -m pytest -s -m slow tests/faults
 
 # Importers, mappings, items, build files, reviews and the reading of answers under Atheris, SECONDS each; findings lie in build/fuzz.
 SECONDS ?= 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def run(
     Prints the evidence class of every pairing with a verdict in words. With -o, writes Tables 5, 6, 7
     and 25 to 31 as CSV and LaTeX, Figure 1, and a page (index.html) with all of them.
     """
+    from maskedadv.files.claims import claim
     from maskedadv.files.folders import check_folder, whole_folder
     from maskedadv.launchers import tracked
     from maskedadv.validity import Settings, study
@@ -106,10 +108,12 @@ def run(
 
     stated = _stated(reliability)
     prepared = prepare(pairings, table, models, Settings(reliability=stated, **settings))
-    if output is not None:
-        check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
     _notes(prepared.notes)
-    with tracked(how, output) as how:
+    with ExitStack() as stack:
+        if output is not None:
+            stack.enter_context(claim(output))  # a second run would be refused at its end, its work lost
+            check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
+        how = stack.enter_context(tracked(how, output))
         result = study(prepared, launcher=how, tell=lambda line: say(f"  {line}", err=True))
         if output is not None:
             from maskedadv.reports.validity_page import write_study
