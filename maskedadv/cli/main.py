@@ -154,8 +154,10 @@ def _take_what_a_full_disk_leaves() -> None:
     """
     raw = getattr(sys.stdout, "buffer", None)
     if isinstance(raw, io.RawIOBase):
+        # By its number: a buffer around the stream itself closes it, when let go, for those who lent it.
+        own = io.FileIO(raw.fileno(), "wb", closefd=False)
         sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw), sys.stdout.encoding, line_buffering=True, write_through=True
+            io.BufferedWriter(own), sys.stdout.encoding, line_buffering=True, write_through=True
         )
 
 

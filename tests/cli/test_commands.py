@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -34,6 +35,21 @@ def csv(tmp_path: Path) -> Path:
     path.parent.mkdir()
     table(3, (60, 60), locales=("fr", "zh"), seed=5).to_csv(path, index=False)
     return path
+
+
+def test_a_stream_without_a_buffer_stays_open_for_those_who_lent_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(tmp_path / "told", "wb", buffering=0) as raw:
+        lent = io.TextIOWrapper(raw, "utf-8", write_through=True)
+        monkeypatch.setattr(sys, "stdout", lent)
+        with pytest.raises(SystemExit):
+            main(["no-command"])  # prints on standard error alone
+        monkeypatch.undo()
+        gc.collect()
+        assert not raw.closed
+        lent.write("more")
+    assert (tmp_path / "told").read_text() == "more"
 
 
 def narrow(text: str) -> bool:
