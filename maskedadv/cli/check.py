@@ -9,7 +9,7 @@ import click
 
 from maskedadv.cli.options import json_option, responses_argument, settings_options
 from maskedadv.cli.say import say
-from maskedadv.words.numbers import number
+from maskedadv.words.numbers import number, plural
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
 
@@ -61,8 +61,8 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
         )
         sys.exit(2 if problems else 0)
     say(
-        f"{found.answers:,} answers ({found.response}) of {found.models:,} models in {len(found.languages)} "
-        f"languages;\n{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
+        f"{plural(found.answers, 'answer')} ({found.response}) of {plural(found.models, 'model')} in "
+        f"{plural(len(found.languages), 'language')};\n{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
     )
     say()
     rows = [
