@@ -62,7 +62,8 @@ def command(responses: str, show_cells: bool, as_json: bool, **given: Any) -> No
         sys.exit(2 if problems else 0)
     say(
         f"{plural(found.answers, 'answer')} ({found.response}) of {plural(found.models, 'model')} in "
-        f"{plural(len(found.languages), 'language')};\n{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
+        f"{plural(len(found.languages), 'language')};\n"
+        f"{found.items['CA']:,} CA and {found.items['CS']:,} CS items; pivot {found.pivot}."
     )
     say()
     rows = [
