@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -30,7 +31,13 @@ entry.main([])
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
 def test_a_signal_while_an_object_is_let_go_is_not_lost(name: str, code: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", CODE, name], capture_output=True, text=True, check=False, timeout=50
+        [sys.executable, "-c", CODE, name],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+        # Under nohup, or in the background of a script, a signal is ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(getattr(signal, name), signal.SIG_DFL),
     )
     assert done.returncode == code
     assert "Traceback" not in done.stderr
