@@ -265,6 +265,7 @@ def test_an_interrupt_keeps_what_was_answered(tmp_path: Path) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         while len(server.requests) < 50:
             time.sleep(0.01)

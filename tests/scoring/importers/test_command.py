@@ -44,7 +44,7 @@ def test_lm_eval(run, tmp_path, name):
     assert table.models.tolist() == ["org/tiny"]
     assert max(map(len, (out + err).replace(str(tmp_path / name), "").splitlines())) <= 80
     # Four items are too few to fit, but the table is one that `check` describes.
-    assert "8 answers (binary) of 1 models in 2 languages" in run("check", tmp_path / name)[1]
+    assert "8 answers (binary) of 1 model in 2 languages" in run("check", tmp_path / name)[1]
 
 
 def test_a_folder_holds_what_the_file_does_and_ctrl_c_still_ends_the_program(run, tmp_path):
