@@ -5,6 +5,8 @@ Run as `python -m tests.studies.pull_of_priors`; some minutes. Draws differ betw
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -14,13 +16,25 @@ WEAK = {"spread": 10, "spread_log_sd": 0.05, "correlation": 1000, "gap": 100, "l
 """Priors that pull no gap to another."""
 
 
+BY_ERM = Path(__file__).parents[1] / "data" / "r_contrasts.csv"
+"""Differences between the local language and English by conditional maximum likelihood in R (eRm)."""
+
+
 def gaps(**settings: object) -> pd.DataFrame:
     """Global and local gaps of every model in every locale."""
     answers = maskedadv.datasets.global_mmlu_lite()
     fit = maskedadv.fit(answers, variants="none", **settings)  # type: ignore[arg-type]
     table = fit.gaps()
     table = table[table["gap"].isin(["global_gap", "local_gap"])]
-    return table.set_index(["locale", "model", "gap"])[["estimate", "sd"]]
+    return table.set_index(["locale", "model", "gap"])[["estimate", "sd", "lower", "upper"]]
+
+
+def inside(drawn: pd.DataFrame) -> str:
+    """How many of R's differences lie inside the 95% intervals."""
+    ours = pd.read_csv(BY_ERM)
+    ours["gap"] = ours["subset"].map({"CA": "global_gap", "CS": "local_gap"})
+    both = ours.set_index(["locale", "model", "gap"]).join(drawn, how="inner")
+    return f"{int(both['cml'].between(both['lower'], both['upper']).sum())} of {len(both)}"
 
 
 def main() -> None:
@@ -32,7 +46,8 @@ def main() -> None:
         moved = np.abs(drawn["estimate"] - likely["estimate"]) / drawn["sd"]
         print(
             f"{name}: sds {drawn['sd'].min():.2f} to {drawn['sd'].max():.2f}; "
-            f"gaps move by {moved.mean():.2f} sds in the mean, {moved.max():.2f} at most"
+            f"gaps move by {moved.mean():.2f} sds in the mean, {moved.max():.2f} at most; {inside(drawn)} of R's "
+            "differences inside the 95% intervals"
         )
 
 
