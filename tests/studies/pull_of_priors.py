@@ -46,8 +46,8 @@ def main() -> None:
         moved = np.abs(drawn["estimate"] - likely["estimate"]) / drawn["sd"]
         print(
             f"{name}: sds {drawn['sd'].min():.2f} to {drawn['sd'].max():.2f}; "
-            f"gaps move by {moved.mean():.2f} sds in the mean, {moved.max():.2f} at most; {inside(drawn)} of R's "
-            "differences inside the 95% intervals"
+            f"gaps move by {moved.mean():.2f} sds in the mean, {moved.max():.2f} at most; "
+            f"{inside(drawn)} of R's differences inside the 95% intervals"
         )
 
 
