@@ -35,6 +35,7 @@ def test_many_tables_at_once_give_what_each_gives_alone() -> None:
     np.testing.assert_allclose(together, [statistics([own])[0] for own in tables], rtol=1e-12)
 
 
+@pytest.mark.slow  # a calibration: half a minute
 def test_replicates_at_the_truth_look_like_the_data() -> None:
     """Rank of the observed among 50 replicates at the truth: uniform over 60 tables, ± 0.04."""
     rng = np.random.default_rng(2)

@@ -121,7 +121,11 @@ def test_the_command_line_and_jobs_give_the_same(
     _left(["diagnose", str(out), "--json"])
     rows = json.loads(capsys.readouterr().out)
     assert [r["variant"] for r in rows] == SAMPLED
-    _left(["diagnose", str(out), "--plots", str(tmp_path / "plots")])
+
+
+@pytest.mark.slow  # a quarter of a minute of drawing
+def test_every_sampled_variant_has_its_figures(fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    _left(["diagnose", str(fit.save(tmp_path / "out")), "--plots", str(tmp_path / "plots")])
     assert "zh (floor)" in capsys.readouterr().out
     assert len({p.name.partition("_")[0] for p in (tmp_path / "plots").iterdir()}) == len(SAMPLED)
 
@@ -154,7 +158,7 @@ def test_an_interrupted_run_keeps_the_plain_posterior_and_goes_on_with_the_floor
 
 def test_a_variant_without_any_known_gap_is_not_summed_up(table: pd.DataFrame):
     """At 98% guessing nobody is above chance, and 0 of 0 are not a finding."""
-    fit = maskedadv.fit(table, guessing=0.98, **QUICK)
+    fit = maskedadv.fit(table, guessing=0.98, **{**QUICK, "warmup": 30, "draws": 20})
     assert fit.gaps(variant="floor")["estimate"].isna().all()
     assert "floor: no knowledge gap is known under it." in read_variants(fit)
 
