@@ -69,6 +69,7 @@ def command(
     numbers, only --models, --items-ca, --items-cs, --knowledge-gap and --gap-sd then count.
     """
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.files.claims import claim
     from maskedadv.launchers import tracked
     from maskedadv.power.table import power_table
     from maskedadv.result.save import load
@@ -87,21 +88,22 @@ def command(
     plan = _plan(plan_of(given), fit)
     variants = variant or tuple(v for v in ("paired", "plain") if fit is None or v in fit.variants)
     needed = {v: _needed(plan, v, fit, wanted, level) for v in variants}
-    with tracked(how, output if replicates else None) as how:
-        table = power_table(
-            plan,
-            items=at_items or None,
-            models=at_models or None,
-            variants=variants,
-            replicates=replicates,
-            level=level,
-            result=fit,
-            launcher=how,
-            tell=lambda line: say(f"  {line}", err=True),
-            journal=journal_file(output),
-        )
-    if output is not None:
-        write_table(table, output)
+    with claim(output):  # a second run's table would replace the first one's
+        with tracked(how, output if replicates else None) as how:
+            table = power_table(
+                plan,
+                items=at_items or None,
+                models=at_models or None,
+                variants=variants,
+                replicates=replicates,
+                level=level,
+                result=fit,
+                launcher=how,
+                tell=lambda line: say(f"  {line}", err=True),
+                journal=journal_file(output),
+            )
+        if output is not None:
+            write_table(table, output)
     if figure is not None:
         from maskedadv.reports.drawing import write_figure
         from maskedadv.reports.figures.power import power_curves

@@ -79,6 +79,7 @@ def command(
     """
     from maskedadv.errors import BadSetting, NotEstimable
     from maskedadv.files.atomic import check_table_output, write_table
+    from maskedadv.files.claims import claim
     from maskedadv.launchers import tracked
     from maskedadv.responses import read_responses
     from maskedadv.sensitivity import vary
@@ -98,22 +99,25 @@ def command(
     if lacks and not others:  # known before the work
         raise NotEstimable(f"the {gap_titles()[gap]} needs {lacks[0]} items, and the table has none.")
     settings = settings_of(given)
-    with tracked(how, output) as how:
-        found = vary(
-            table,
-            settings=settings,
-            models=models,
-            subject=subject,
-            others=others,
-            launcher=how,
-            tell=lambda line: say(f"  {line}", err=True),
-            journal=journal_file(output),
-        )
-    if judged(found, gap).empty:
-        title = gap_titles()[gap]
-        raise NotEstimable(f"no {title} is known under any analysis; `maskedadv check` says what is missing.")
-    if output is not None:
-        write_table(found.table, output)
+    with claim(output):  # a second run's table would replace the first one's
+        with tracked(how, output) as how:
+            found = vary(
+                table,
+                settings=settings,
+                models=models,
+                subject=subject,
+                others=others,
+                launcher=how,
+                tell=lambda line: say(f"  {line}", err=True),
+                journal=journal_file(output),
+            )
+        if judged(found, gap).empty:
+            title = gap_titles()[gap]
+            raise NotEstimable(
+                f"no {title} is known under any analysis; `maskedadv check` says what is missing."
+            )
+        if output is not None:
+            write_table(found.table, output)
     if figure is not None:
         from maskedadv.reports.drawing import write_figure
         from maskedadv.reports.figures.sensitivity import specification_curve

@@ -26,14 +26,19 @@ def lock_file(path: Path) -> Path:
 
 
 @contextmanager
-def claim(path: Path) -> Iterator[None]:
+def claim(path: Path | None) -> Iterator[None]:
     """Let nobody else write `path` meanwhile; a thread that holds the claim may take it again.
+
+    Without a path there is nothing to claim.
 
     Raises
     ------
     OutputExists
         Somebody else is writing there, or nothing can be made beside it.
     """
+    if path is None:
+        yield
+        return
     try:
         path = path.resolve()
     except (OSError, RuntimeError) as error:  # links that lead in a circle

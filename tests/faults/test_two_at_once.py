@@ -50,6 +50,22 @@ def test_a_second_fit_into_the_folder_is_refused_at_once(command: Command, csv: 
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.parametrize("name", ["power", "sensitivity"])
+def test_a_second_study_into_the_table_is_refused_before_its_work(
+    command: Command, csv: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out.csv"
+    what = {
+        "power": ("--models", 6, "--knowledge-gap", 0.5, "--replicates", 20, "--at-items", 30),
+        "sensitivity": (csv, "--min-accuracy", 0),
+    }
+    with claim(out):
+        done = command(name, *what[name], "-o", out)
+    assert done.returncode == 2
+    assert "is being written by another process" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == []
+
+
 def test_a_claim_is_for_one_thread_and_may_be_taken_again_by_it(tmp_path: Path) -> None:
     place, told = tmp_path / "deep" / "er" / "out", []
 
