@@ -41,7 +41,7 @@ def rules(folder, text):
     return read_mapping(path)
 
 
-@pytest.mark.slow  # runs the harness itself, three quarters of a minute; its logs of several versions are bundled
+@pytest.mark.slow  # runs the harness itself, most of a minute; logs of several versions are bundled
 def test_lm_eval(tmp_path):
     run("lm_eval", "LM_EVAL_PYTHON", "run_lm_eval.py", tmp_path / "out")
     reported = {}
