@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.say import say
+from maskedadv.cli.say import remark, say
 from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import WIDTH, display_width, format_table, records, wrap
@@ -59,7 +59,7 @@ def evaluate(
 
     result = run(humans, llm, mapping, wanted=fields, n_resamples=resamples, level=level, seed=seed)
     for note in result.notes:
-        say(wrap(f"Note: {note}"), err=True)
+        remark(f"Note: {note}")
     if output is not None:
         check_folder(output, "annotation.json", result.fingerprint, overwrite=overwrite)
         # All files of ours are written each time; what else lies there is the user's.

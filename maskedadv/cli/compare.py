@@ -9,7 +9,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_options
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.cross_validation.arguments import SHARED
 from maskedadv.words.numbers import number, plural
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -122,7 +122,7 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
     from maskedadv.launchers import tracked
 
     if output is None:
-        return run_plan(plan, how=how, progress=_tell)
+        return run_plan(plan, how=how, progress=tell)
     check_folder(output, MARK, plan.describe()["fingerprint"], overwrite=overwrite)
     done = (
         (output / MARK).is_file() and not overwrite and (not predictions or (output / PREDICTIONS).is_file())
@@ -133,7 +133,7 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
     folder = open_kept(output, plan.describe(), overwrite=overwrite)
     try:
         with tracked(how, output) as how:
-            found = run_plan(plan, how=how, progress=_tell, folder=folder)
+            found = run_plan(plan, how=how, progress=tell, folder=folder)
             save_comparison(found if predictions else replace(found, predictions=None), output)
     except BaseException:
         if count := close_kept(output, keep=True):
@@ -145,10 +145,6 @@ def _run(plan: Plan, output: Path | None, *, how: Launcher, predictions: bool, o
         raise
     close_kept(output, keep=False)
     return found
-
-
-def _tell(line: str) -> None:
-    say(f"  {line}", err=True)
 
 
 def in_words(found: Comparison) -> str:

@@ -9,7 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.vocabulary import gap_titles
 from maskedadv.words.numbers import level_text, number, percent
 from maskedadv.words.terminal import format_table, records, to_json, wrap
@@ -82,7 +82,7 @@ def command(
         against=against,
         alpha=alpha,
         purify=purify,
-        progress=lambda line: say(f"  {line}", err=True),
+        progress=tell,
         begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )

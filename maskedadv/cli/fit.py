@@ -16,7 +16,7 @@ from maskedadv.cli.options import (
     settings_of,
     settings_options,
 )
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.lazily import import_ahead
 from maskedadv.words.numbers import level_text
 from maskedadv.words.terminal import records, to_json
@@ -59,7 +59,7 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
 
         check_output(output, overwrite=overwrite)
     import_ahead(*_LATER)
-    opened = [open_responses(responses, _tell)]
+    opened = [open_responses(responses, tell)]
     from maskedadv.fitting import fit_table
     from maskedadv.launchers import tracked
     from maskedadv.result.save import check_output, same_run
@@ -72,7 +72,7 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
     with tracked(how, output) as how:
         if settings.method == "nuts":
             return _run_resumable(opened[0], settings, output, how=how, overwrite=overwrite)
-        result = fit_table(opened.pop(), settings, how=how, progress=_tell)  # which lets it go
+        result = fit_table(opened.pop(), settings, how=how, progress=tell)  # which lets it go
         result.save(output, overwrite=overwrite)
     return result
 
@@ -144,10 +144,6 @@ def _load_or_say(output: Path) -> Fit:
         raise NotAResult(f"{error} Give --overwrite.") from error
 
 
-def _tell(line: str) -> None:
-    say(f"  {line}", err=True)
-
-
 def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launcher, overwrite: bool) -> Fit:
     """Fit with finished locales kept beside the output, so that the same command completes a broken run."""
     from maskedadv.engines import choose_engine
@@ -158,7 +154,7 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launc
     engine = choose_engine(settings.engine)
     folder = open_unfinished(output, table.fingerprint, settings, engine.version, overwrite=overwrite)
     try:
-        result = fit_table(table, settings, how=how, progress=_tell, folder=folder)
+        result = fit_table(table, settings, how=how, progress=tell, folder=folder)
         result.save(output, overwrite=overwrite)
     except BaseException:
         close_unfinished(output, keep_results=True)

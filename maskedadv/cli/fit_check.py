@@ -9,7 +9,7 @@ import click
 import pandas as pd
 
 from maskedadv.cli.options import json_option, refuse_folder, responses_argument, settings_options
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.words.numbers import number
 from maskedadv.words.terminal import format_table, records, to_json, wrap
 
@@ -61,7 +61,7 @@ def command(
         families=families,
         replicates=replicates,
         alpha=alpha,
-        progress=lambda line: say(f"  {line}", err=True),
+        progress=tell,
         begin=refuse_folder(output, MARK, overwrite=overwrite),
         **given,
     )

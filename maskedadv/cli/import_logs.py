@@ -11,9 +11,9 @@ import click
 
 from maskedadv.cli.import_output import is_folder, refuse_output, refuse_own_input, stream
 from maskedadv.cli.options import json_option
-from maskedadv.cli.say import say, say_data
+from maskedadv.cli.say import remark, say, say_data
 from maskedadv.words.numbers import number
-from maskedadv.words.terminal import clean, format_table, records, to_json, wrap
+from maskedadv.words.terminal import clean, format_table, records, to_json
 
 if TYPE_CHECKING:
     from maskedadv.scoring.importers.imported import Imported
@@ -197,7 +197,7 @@ def _guess(options: dict[str, Any]) -> None:
         write_text(text, output, overwrite=options["overwrite"])
         say(f"Written to {clean(str(output))}: read it, edit it, and give it with --map.")
     for note in missing:
-        say(wrap(f"Note: {note}."), err=True)
+        remark(f"Note: {note}.")
 
 
 def _run(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maskedadv.cli.say import say
-from maskedadv.words.terminal import clean, to_json, wrap
+from maskedadv.cli.say import remark, say
+from maskedadv.words.terminal import clean, to_json
 
 if TYPE_CHECKING:
     from maskedadv.scoring.importers.table import Streamed
@@ -65,7 +65,7 @@ def stream(
         if count:
             say(f"Left out: {count:,} {what}")
     for note in pieces.notes:
-        say(wrap(f"Note: {clean(note)}."), err=True)
+        remark(f"Note: {clean(note)}.")
 
 
 def refuse_own_input(output: Path, inputs: Sequence[Path]) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.say import say
+from maskedadv.cli.say import remark, say
 from maskedadv.words.numbers import number
-from maskedadv.words.terminal import clean, format_table, to_json, wrap
+from maskedadv.words.terminal import clean, format_table, to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,4 +186,4 @@ def _check(output: Path, *, overwrite: bool) -> None:
 
 
 def _say(text: str) -> None:
-    say(wrap(clean(text) + " ..."), err=True)
+    remark(clean(text) + " ...")

@@ -12,7 +12,7 @@ import numpy as np
 from maskedadv.checks import Number, Whole
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, plan_of, plan_options
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.files.unfinished import journal_file
 from maskedadv.settings import LEVEL
 from maskedadv.vocabulary import VARIANTS
@@ -99,7 +99,7 @@ def command(
                 level=level,
                 result=fit,
                 launcher=how,
-                tell=lambda line: say(f"  {line}", err=True),
+                tell=tell,
                 journal=journal_file(output),
             )
         if output is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from maskedadv.cli.options import json_option
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.vocabulary import HEADLINES
 from maskedadv.words.terminal import to_json
 
@@ -107,7 +107,7 @@ def command(
         locales=locales,
         formats=chosen,
         overwrite=overwrite,
-        progress=lambda line: say(f"  {line}", err=True),
+        progress=tell,
         title=title,
         notes=notes,
         checks=checks,

@@ -29,6 +29,11 @@ def say_over(line: str) -> None:
         say(line, err=True)
 
 
+def tell(line: str) -> None:
+    """A line of progress, under what it belongs to, on standard error."""
+    say(f"  {line}", err=True)
+
+
 def say_data(text: str) -> None:
     """Print what programs read: as it is where it goes to a file or a program, clean on a terminal."""
     # With color, which only means that click takes no escapes out of data.

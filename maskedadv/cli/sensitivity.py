@@ -9,7 +9,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option, responses_argument, settings_of, settings_options
-from maskedadv.cli.say import say
+from maskedadv.cli.say import remark, say, tell
 from maskedadv.files.unfinished import journal_file
 from maskedadv.vocabulary import GAPS, KNOWLEDGE, SUBSETS, gap_titles
 from maskedadv.words.numbers import number
@@ -108,7 +108,7 @@ def command(
                 subject=subject,
                 others=others,
                 launcher=how,
-                tell=lambda line: say(f"  {line}", err=True),
+                tell=tell,
                 journal=journal_file(output),
             )
         if judged(found, gap).empty:
@@ -132,7 +132,7 @@ def command(
     say("\n".join(wrap(sentence) for sentence in words))
     say(f"\n{_kinds(kinds)}\n\n{_locales(locales)}")
     for note in (*found.notes, *_failures(found)):
-        say(wrap(note), err=True)
+        remark(note)
 
 
 def _kinds(kinds: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from maskedadv.cli.say import say
+from maskedadv.cli.say import remark
 from maskedadv.gaps.joint import ALL_LOCALES
 from maskedadv.gaps.population import FEWEST
 from maskedadv.vocabulary import BY_FAMILY, KNOWLEDGE, LIKE_THESE, MEAN, NEW_LOCALE
@@ -105,7 +105,7 @@ def _uneven_means(frame: pd.DataFrame) -> list[str]:
 def say_warnings(fit: Fit) -> None:
     """What a reader of the numbers should know, on standard error."""
     for warning in fit.warnings:
-        say(wrap(f"Warning: {warning}"), err=True)
+        remark(f"Warning: {warning}")
 
 
 def population_text(frame: pd.DataFrame, means: pd.DataFrame) -> str:

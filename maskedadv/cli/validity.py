@@ -12,7 +12,7 @@ import click
 
 from maskedadv.cli.launch_options import launch_options
 from maskedadv.cli.options import json_option
-from maskedadv.cli.say import say
+from maskedadv.cli.say import say, tell
 from maskedadv.settings import LEVEL
 from maskedadv.words.numbers import level_text, number
 from maskedadv.words.terminal import WIDTH, clean, format_table
@@ -114,7 +114,7 @@ def run(
             stack.enter_context(claim(output))  # a second run would be refused at its end, its work lost
             check_folder(output, "validity.json", prepared.fingerprint, overwrite=overwrite)
         how = stack.enter_context(tracked(how, output))
-        result = study(prepared, launcher=how, tell=lambda line: say(f"  {line}", err=True))
+        result = study(prepared, launcher=how, tell=tell)
         if output is not None:
             from maskedadv.reports.validity_page import write_study
 

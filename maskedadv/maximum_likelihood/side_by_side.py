@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
@@ -42,6 +43,19 @@ class _Result(Generic[R]):
     value: R | None = None
     error: BaseException | None = None
 
+    def take(self) -> R:
+        """The value, or its error."""
+        if self.error is not None:
+            raise self.error
+        return cast("R", self.value)  # a result without an error has one
+
+
+def _result_of(work: Callable[[], R], place: int = 0) -> _Result[R]:
+    try:
+        return _Result(place, work())
+    except BaseException as error:  # raised again where the result is awaited
+        return _Result(place, error=error)
+
 
 class _Asking:
     """An engine whose functions run in the calling thread."""
@@ -69,20 +83,8 @@ def begin(work: Callable[[], R]) -> Callable[[], R]:
         return work
     ended: SimpleQueue[_Result[R]] = SimpleQueue()
 
-    def work_off() -> None:
-        try:
-            ended.put(_Result(0, work()))
-        except BaseException as error:  # raised again where the value is awaited
-            ended.put(_Result(0, error=error))
-
-    def wait() -> R:
-        result = ended.get()
-        if result.error is not None:
-            raise result.error
-        return cast("R", result.value)
-
-    threading.Thread(target=work_off, daemon=True).start()
-    return wait
+    threading.Thread(target=lambda: ended.put(_result_of(work)), daemon=True).start()
+    return lambda: ended.get().take()
 
 
 def side_by_side(
@@ -124,10 +126,7 @@ def side_by_side(
                 place = next(places, None)
             if place is None:
                 return
-            try:
-                asked.put(_Result(place, work(things[place], asking, telling)))
-            except BaseException as error:  # raised again where the result is awaited
-                asked.put(_Result(place, error=error))
+            asked.put(_result_of(partial(work, things[place], asking, telling), place))
 
     for _ in range(min(threads, len(things))):
         threading.Thread(target=work_off, daemon=True).start()
@@ -144,9 +143,6 @@ def side_by_side(
                 except Exception as error:  # raised again in the thread that asked
                     message.error = error
                 message.done.set()
-            result = found.pop(place)
-            if result.error is not None:
-                raise result.error
-            yield cast("R", result.value)  # a result without an error has one
+            yield found.pop(place).take()
     finally:
         ended.set()
