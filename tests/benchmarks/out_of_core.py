@@ -1,6 +1,6 @@
 """Tables that memory cannot hold: time a row and peak memory of check and fit from 2 to 200 million rows.
 
-The largest takes an hour and some, 2 GB of disk for the table and 6 GB for the result.
+The largest takes half an hour, 2 GB of disk for the table and 4 GB for the result.
 """
 
 from __future__ import annotations

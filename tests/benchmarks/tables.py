@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 LOCALES = ["ar", "bn", "el", "fa", "fr", "hi", "ja", "ko", "ne", "nl", "pl", "te", "zh"]
@@ -83,21 +84,28 @@ def write_by_language(folder: Path, locales: int, models: int, items: int, seed:
     ----------
     items : of each subset in every locale
     """
+    own, *seeds = np.random.SeedSequence(seed).spawn(1 + locales)
+    ability = np.random.default_rng(own).normal(0.8, 0.7, models)
+    Parallel(n_jobs=-1)(delayed(_write_locale)(folder, k, ability, items, seeds[k]) for k in range(locales))
+    return locales * models * items * 4
+
+
+def _write_locale(
+    folder: Path, k: int, ability: NDArray[np.float64], items: int, seed: np.random.SeedSequence
+) -> None:
+    """One locale's answers in its language and in English, a file for each model."""
     rng = np.random.default_rng(seed)
-    ability = rng.normal(0.8, 0.7, models)
+    locale, models = f"l{k:02d}", len(ability)
     subset = pa.DictionaryArray.from_arrays(
         pa.array(np.repeat([0, 1], items), pa.int8()), pa.array(["CA", "CS"])
     )
-    for k in range(locales):
-        locale = f"l{k:02d}"
-        names = pa.array([f"{locale}-{s}-{i:03d}" for s in ("ca", "cs") for i in range(items)])
-        difficulty = rng.normal(0, 1, 2 * items)
-        gap = rng.normal(-0.8, 0.3, models)[:, None] + np.repeat([0.0, 0.4], items)
+    names = pa.array([f"{locale}-{s}-{i:03d}" for s in ("ca", "cs") for i in range(items)])
+    difficulty = rng.normal(0, 1, 2 * items)
+    gap = rng.normal(-0.8, 0.3, models)[:, None] + np.repeat([0.0, 0.4], items)
+    for language, shift in ((locale, gap), ("en", np.zeros_like(gap))):
         for j in range(models):
-            for language, shift in ((locale, gap[j]), ("en", np.zeros(2 * items))):
-                right = rng.random(2 * items) < 1 / (1 + np.exp(-(ability[j] + shift - difficulty)))
-                place = folder / f"language={language}" / f"model=org%2Fmodel-{j:04d}"
-                place.mkdir(parents=True, exist_ok=True)
-                table = pa.table({"subset": subset, "item": names, "correct": pa.array(right)})
-                pq.write_table(table, place / f"part-{k}.parquet", compression="zstd")
-    return locales * models * items * 4
+            right = rng.random(2 * items) < 1 / (1 + np.exp(-(ability[j] + shift[j] - difficulty)))
+            place = folder / f"language={language}" / f"model=org%2Fmodel-{j:04d}"
+            place.mkdir(parents=True, exist_ok=True)
+            table = pa.table({"subset": subset, "item": names, "correct": pa.array(right)})
+            pq.write_table(table, place / f"part-{k}.parquet", compression="zstd")
