@@ -22,7 +22,7 @@ parameters {
   sum_to_zero_vector[I] difficulty;        // logit
 }
 model {
-  successes ~ rasch_counts(trials, ability[cell] - difficulty[item]);
+  successes ~ rasch_counts(trials, ability, difficulty, cell, item);
 }
 generated quantities {
   vector[K] gap = ability[first] - ability[second];

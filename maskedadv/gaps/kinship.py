@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from maskedadv.design.blocks import Block
     from maskedadv.design.prepare import Design
     from maskedadv.likelihoods.relatives import Covariances
 
 
 _PARTS = 10_000
 """Correlations are kept to four digits."""
+_AT_ONCE = 4000
+"""Models times blocks whose spreads are found at once."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,28 @@ class Likeness:
 
 def add_likeness(before: Likeness, design: Design) -> Likeness:
     """With the locales of a design, whose answers are right or wrong: one after the other, in their order."""
-    from maskedadv.likelihoods.relatives import add_covariances, language_covariances  # not to read a result
+    from maskedadv.likelihoods.relatives import (  # not to read a result
+        add_covariances,
+        language_covariances,
+        shared_spreads,
+    )
 
     total, items = before.total, set(before.items)
-    for locale in design.locales:
-        for block in design.of_locale(locale).values():
-            both = block.in_both(locale, design.models, design.cells[locale].keep)
-            for part in language_covariances(*both):
+    parts = [(k, block) for k in design.locales for block in design.of_locale(k).values()]
+    step = max(1, _AT_ONCE // max(1, len(design.models)))
+    for first in range(0, len(parts), step):
+        some = parts[first : first + step]
+        spreads = shared_spreads(_answers(design, *part) for part in some)
+        for (locale, block), spread in zip(some, spreads, strict=True):
+            for part in language_covariances(*_answers(design, locale, block), spread):
                 total = add_covariances(total, part)
             items.update(block.item)
     return Likeness(total, frozenset(items))
+
+
+def _answers(design: Design, locale: str, block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Local and pivot answers of every model to a block's items."""
+    return block.in_both(locale, design.models, design.cells[locale].keep)
 
 
 def find_kinship(likeness: Likeness, models: NDArray[np.object_], used: NDArray[np.bool_]) -> Kinship | None:

@@ -126,7 +126,7 @@ def link_locale(settings: Settings, locale: str, own: LocaleGaps, link: Link) ->
         if settings.interval == "posterior":
             difference = np.where(np.isnan(difference), np.nan, np.nanmean(rows, axis=0))
     else:
-        scaled = np.nan_to_num(difference)
+        scaled = np.where(np.isfinite(difference), difference, 0.0)  # an infinite gap has no interval
         # Locales share models and often English answers, so their luck goes together; taken as one, a mean
         # over locales is never too sure of itself. Directions of `information` stand alone in each locale.
         alone = "link" if settings.interval == "robust" else f"{locale} link"

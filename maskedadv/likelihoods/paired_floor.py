@@ -197,6 +197,7 @@ def solve(
         from 0 at 600 items, 4 options and a true gap of −2, and are not finite where a cell is near chance.
     tolerance : stop when no score exceeds this fraction of a model's pairs
     """
+    whole, (patterns, start, place) = patterns, _distinct(patterns, start)
     n = np.maximum(patterns.count.sum(axis=(1, 2)), 1.0)
     theta = np.array(start)
     theta[:, 2] = np.clip(theta[:, 2], *LOG_SPREAD)
@@ -217,7 +218,14 @@ def solve(
             size[worse] /= 2
         theta[rows] = trial
         step[rows], largest[rows], decrement[rows] = found
-    return Solution(theta, at(theta, patterns), largest)
+    return Solution(theta[place], at(theta[place], whole), largest[place])
+
+
+def _distinct(patterns: Patterns, start: Array) -> tuple[Patterns, Array, NDArray[np.intp]]:
+    """Each problem once, and the place of every model's among them: of few items, many models have one."""
+    problems = np.concatenate([patterns.count.reshape(len(start), -1), start], axis=1)
+    _, first, place = np.unique(problems, axis=0, return_index=True, return_inverse=True)
+    return replace(patterns, count=patterns.count[first]), start[first], place.reshape(-1)
 
 
 def _direction(point: Point, reduce_bias: bool) -> tuple[Array, Array, Array]:

@@ -11,7 +11,7 @@ was estimated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,31 +75,36 @@ def language_covariances(
     return _excess(local, own), _excess(pivot, own)
 
 
-def shared_spreads(tables: Sequence[tuple[Array, Array]]) -> Array:
+def shared_spreads(tables: Iterable[tuple[Array, Array]]) -> Array:
     """Sd (logit) of what a model's two answers to an item share, of every table: median over its models.
 
     All tables are solved at once: one by one, most of the time goes into calls of NumPy.
 
     Parameters
     ----------
-    tables : local and pivot answers, each of shape (J, I), as in `language_covariances`; J of all alike
+    tables : local and pivot answers, each of shape (J, I), as in `language_covariances`; J of all alike.
+        Only counts are kept of each.
 
     Returns
     -------
     shape (R,), NaN where no model has ten pairs
     """
-    pairs = [paired.find_pairs(*own) for own in tables]
-    patterns = [
-        paired_floor.count_patterns(paired_floor.indicators(both, local), np.zeros(local.shape[1]))
-        for both, (local, _) in zip(pairs, tables, strict=True)
-    ]
-    joined = replace(patterns[0], count=np.concatenate([p.count for p in patterns]))
+    counts = [_patterns_of(*own) for own in tables]
+    if not counts:
+        return np.zeros(0)
+    joined = replace(counts[0], count=np.concatenate([c.count for c in counts]))
     found = paired_floor.solve(joined, paired_floor.start_values(joined), tolerance=1e-5)
-    logs = found.theta[:, 2].reshape(len(tables), -1)
-    enough = [both.both.sum(axis=1) >= 10 for both in pairs]
+    logs = found.theta[:, 2].reshape(len(counts), -1)
+    enough = [c.count.sum(axis=(1, 2)) >= 10 for c in counts]
     return np.array(
         [np.exp(np.median(own[e])) if e.any() else np.nan for own, e in zip(logs, enough, strict=True)]
     )
+
+
+def _patterns_of(local: Array, pivot: Array) -> paired_floor.Patterns:
+    """Counts of the patterns of two answers, without a floor."""
+    both = paired.find_pairs(local, pivot)
+    return paired_floor.count_patterns(paired_floor.indicators(both, local), np.zeros(local.shape[1]))
 
 
 def _excess(answers: Array, spread: float) -> Covariances:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 LOCALES = ["ar", "bn", "el", "fa", "fr", "hi", "ja", "ko", "ne", "nl", "pl", "te", "zh"]
@@ -86,12 +87,13 @@ def write_by_language(folder: Path, locales: int, models: int, items: int, seed:
     """
     own, *seeds = np.random.SeedSequence(seed).spawn(1 + locales)
     ability = np.random.default_rng(own).normal(0.8, 0.7, models)
-    Parallel(n_jobs=-1)(delayed(_write_locale)(folder, k, ability, items, seeds[k]) for k in range(locales))
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(partial(_write_locale, folder, ability, items), range(locales), seeds))
     return locales * models * items * 4
 
 
 def _write_locale(
-    folder: Path, k: int, ability: NDArray[np.float64], items: int, seed: np.random.SeedSequence
+    folder: Path, ability: NDArray[np.float64], items: int, k: int, seed: np.random.SeedSequence
 ) -> None:
     """One locale's answers in its language and in English, a file for each model."""
     rng = np.random.default_rng(seed)

@@ -58,3 +58,20 @@ def test_tipping_point_and_grammar_of_one_model(tmp_path: object, capsys: pytest
     ratio = own["local_gap"] / own["global_gap"]
     assert fit.tipping(variant=fit.headline, model="m2")["ratio"].iloc[0] == pytest.approx(ratio)
     assert f"zh {number(ratio)}" in " ".join(out.split("vanishes")[1].split())
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_gap_leaves_the_linked_means_their_intervals() -> None:
+    answers = table(14, (200, 200), (-1.0, -1.0), seed=6)
+    never = (answers["model"] == "m3") & (answers["subset"] == "CS") & (answers["language"] == "zh")
+    answers.loc[never, "correct"] = 0
+    fit = maskedadv.fit(answers, estimator="marginal", min_accuracy=0)
+    paired, linked = (
+        fit.means(variant=v).set_index("gap").loc["local_gap"] for v in ("paired", "paired+linked")
+    )
+    link = fit.links().set_index("variant").loc["paired+linked"]
+    mean, own = paired["estimate"] / link["ratio"], paired["sd"] / link["ratio"]
+    assert linked["estimate"] == pytest.approx(mean)
+    # Whatever their correlation, gaps and link bring between the difference and the sum of their sds.
+    share = abs(mean) * np.log(link["upper"] / link["ratio"]) / 1.96
+    assert abs(own - share) <= linked["sd"] <= own + share
