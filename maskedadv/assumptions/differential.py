@@ -188,13 +188,10 @@ def _tasks(opened: Opened, design: Design, against: str) -> list[tuple[Block, st
     if against == "pivot" or len(design.locales) == 1:
         return [(b, k) for k in design.locales for b in design.of_locale(k).values()]
     whole = opened.rows(design.locales)
-    keep, _ = filter_models(
-        whole.responses, whole.rated, design.locales, design.pivot, opened.settings.min_accuracy
-    )
+    keep, _ = filter_models(whole.rated, design.locales, design.pivot, opened.settings.min_accuracy)
     out = []
     for subset in range(len(SUBSETS)):
         block = build_block(
-            whole.responses,
             whole.values,
             subset=subset,
             locales=design.locales,

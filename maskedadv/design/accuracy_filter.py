@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maskedadv.design.blocks import asked_items, language_code, rows_of_language
+from maskedadv.design.answered import Answered
 from maskedadv.errors import NothingLeft
 from maskedadv.vocabulary import SUBSETS
-
-if TYPE_CHECKING:
-    from maskedadv.responses import Responses
 
 
 @dataclass(frozen=True)
@@ -32,29 +28,24 @@ class Dropped:
 
 
 def cell_accuracy(
-    responses: Responses, values: NDArray[np.float64], locale: str, pivot: str
+    answered: Answered, locale: str, pivot: str
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Accuracy and number of observed answers, shapes (J, 2 subsets, 2 queries: local, pivot)."""
-    n_models = len(responses.models)
-    accuracy = np.full((n_models, 2, 2), np.nan)
-    count = np.zeros((n_models, 2, 2), dtype=np.intp)
-    asked = asked_items(responses, values, language_code(responses, locale))
-    for query, language in enumerate((locale, pivot)):
-        rows = rows_of_language(responses, language_code(responses, language))
-        item, answer = responses.item[rows], values[rows]
-        use = asked[item] & ~np.isnan(answer)
-        key = responses.model[rows][use] * 2 + responses.item_subset[item[use]]
-        n = np.bincount(key, minlength=2 * n_models)
-        right = np.bincount(key, answer[use], minlength=2 * n_models)
-        count[:, :, query] = n.reshape(n_models, 2)
-        with np.errstate(invalid="ignore"):
-            accuracy[:, :, query] = (right / n).reshape(n_models, 2)
+    shape = len(answered.responses.models), 2, 2
+    accuracy, count = np.full(shape, np.nan), np.zeros(shape, dtype=np.intp)
+    asked = answered.asked(locale)
+    for subset in (0, 1):
+        wanted = asked & (answered.responses.item_subset == subset)
+        for query, language in enumerate((locale, pivot)):
+            own = answered.of_items(language, wanted)
+            n = (~np.isnan(own.values)).sum(axis=1)
+            count[own.model, subset, query] = n
+            accuracy[own.model, subset, query] = np.nansum(own.values, axis=1) / n
     return accuracy, count
 
 
 def filter_models(
-    responses: Responses,
-    values: NDArray[np.float64],
+    answered: Answered,
     locales: Sequence[str],
     pivot: str,
     least: float,
@@ -64,7 +55,7 @@ def filter_models(
 
     Parameters
     ----------
-    values : answers whose mean is the accuracy, shape (N,)
+    answered : answers whose mean is the accuracy
     least : accuracy that every cell must exceed; 0 keeps every model
     on : `all` cells, or those in the `pivot` language alone
 
@@ -78,12 +69,12 @@ def filter_models(
     NothingLeft
         No model is left in a locale.
     """
-    keep = np.ones((len(locales), len(responses.models)), dtype=bool)
+    keep = np.ones((len(locales), len(answered.responses.models)), dtype=bool)
     dropped: list[Dropped] = []
     if least <= 0.0:
         return keep, dropped
     for k, locale in enumerate(locales):
-        accuracy, count = cell_accuracy(responses, values, locale, pivot)
+        accuracy, count = cell_accuracy(answered, locale, pivot)
         low = np.where(np.isnan(accuracy), np.inf, accuracy)
         if on == "pivot":
             low[:, :, 0] = np.inf
@@ -92,7 +83,9 @@ def filter_models(
             keep[k, j] = False
             language = (locale, pivot)[query]
             worst = float(low[j, subset, query])
-            dropped.append(Dropped(locale, str(responses.models[j]), SUBSETS[subset], language, worst))
+            dropped.append(
+                Dropped(locale, str(answered.responses.models[j]), SUBSETS[subset], language, worst)
+            )
         present = count.sum(axis=(1, 2)) > 0
         if present.any() and not (keep[k] & present).any():
             example = next(d for d in reversed(dropped) if d.locale == locale)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from maskedadv.design.answered import Answered, Answers
 from maskedadv.errors import NoSharedItem, PivotMissing, UnknownLocale, WrongResponse
 from maskedadv.vocabulary import SUBSETS
 from maskedadv.words.lists import first_few
@@ -136,12 +137,6 @@ def values_of(responses: Responses, response: str) -> NDArray[np.float64]:
     return np.asarray(getattr(responses, COLUMN_OF[response]))
 
 
-def language_code(responses: Responses, language: str) -> int:
-    """Code of a language, -1 if the table does not hold it."""
-    found = np.flatnonzero(responses.languages == language)
-    return int(found[0]) if len(found) else -1
-
-
 def choose_locales(
     responses: Responses | StoredResponses, locale: Sequence[str] | None, pivot: str
 ) -> list[str]:
@@ -184,25 +179,8 @@ def _listed(names: Sequence[str]) -> str:
     return first_few(names, 12)
 
 
-def rows_of_language(responses: Responses, code: int) -> slice:
-    """Rows are sorted by language, so a language is one slice."""
-    ends = np.array([code, code + 1], dtype=responses.language.dtype)  # another type would copy the column
-    start, stop = np.searchsorted(responses.language, ends)
-    return slice(int(start), int(stop))
-
-
-def asked_items(responses: Responses, values: NDArray[np.float64], code: int) -> NDArray[np.bool_]:
-    """Which items have an observed answer in a language, shape (I,)."""
-    rows = rows_of_language(responses, code)
-    asked = np.zeros(len(responses.items), dtype=bool)
-    item, seen = responses.item[rows], ~np.isnan(values[rows])
-    asked[item if seen.all() else item[seen]] = True  # to choose rows is dearer than to look at all
-    return asked
-
-
 def build_block(
-    responses: Responses,
-    values: NDArray[np.float64],
+    answered: Answered,
     *,
     subset: int,
     locales: Sequence[str],
@@ -215,8 +193,8 @@ def build_block(
 
     Parameters
     ----------
-    values
-        Observed answers per row, shape (N,), from `observed_values`.
+    answered
+        Observed answers, of `observed_values`.
     keep_model
         Shape (n_locales, J): which models count in which locale; a pivot answer counts if its model is
         kept in any of them. None keeps all.
@@ -229,76 +207,63 @@ def build_block(
     -------
     Block, or None if no answer is left.
     """
-    codes = [language_code(responses, k) for k in locales]
-    pivot_code = language_code(responses, pivot)
-    asked = np.zeros(len(responses.items), dtype=bool)
-    for code in codes:
-        asked |= asked_items(responses, values, code)
-    asked &= responses.item_subset == subset
+    table = answered.responses
+    asked = np.logical_or.reduce([answered.asked(k) for k in locales]) & (table.item_subset == subset)
     if keep_model is None:
-        keep_model = np.ones((len(codes), len(responses.models)), dtype=bool)
-    parts = []
-    for code, keep in [*zip(codes, keep_model, strict=True), (pivot_code, keep_model.any(axis=0))]:
-        rows = rows_of_language(responses, code)
-        use = asked[responses.item[rows]]
-        use &= ~np.isnan(values[rows])
-        if not keep.all():
-            use &= keep[responses.model[rows]]
-        parts.append(np.flatnonzero(use) + rows.start)
-    chosen = np.concatenate(parts)
-    if not len(chosen):
+        keep_model = np.ones((len(locales), len(table.models)), dtype=bool)
+    kept = dict(zip(locales, keep_model, strict=True)) | {pivot: keep_model.any(axis=0)}
+    parts = {k: _of_models(answered.of_items(k, asked), kept[k]) for k in sorted(kept, key=answered.code)}
+    present = np.zeros(len(table.items), dtype=bool)
+    for part in parts.values():
+        present[part.item] = True
+    items = np.flatnonzero(present)
+    if not len(items):
         return None
-    n_models = len(responses.models)
-    cell_key, cell = _codes(responses.language[chosen] * n_models + responses.model[chosen])
-    item_key, item = _codes(responses.item[chosen])
-    answers = np.full((len(cell_key), len(item_key)), np.nan)
-    answers[cell, item] = values[chosen]
-    if wrong_if_missing:
-        language = cell_key // n_models
-        for code in np.unique(language):
-            put = asked_items(responses, values, code)[item_key]
-            own = np.flatnonzero(language == code)
-            lacking = np.isnan(answers[own]) & put
-            answers[own] = np.where(lacking, 0.0, answers[own])
+    answers = np.full((sum(len(part.model) for part in parts.values()), len(items)), np.nan)
+    first = 0
+    for language, part in parts.items():
+        rows = slice(first, first := first + len(part.model))
+        answers[rows, np.searchsorted(items, part.item)] = part.values
+        if wrong_if_missing:
+            put = answered.asked(language)[items]
+            answers[rows] = np.where(np.isnan(answers[rows]) & put, 0.0, answers[rows])
     return Block(
         subset=subset,
         locales=tuple(locales),
         pivot=pivot,
-        model=responses.models[cell_key % n_models],
-        language=responses.languages[cell_key // n_models],
-        item=responses.items[item_key],
-        place=item_key.astype(np.intp),
+        model=table.models[np.concatenate([part.model for part in parts.values()])],
+        language=np.repeat(np.array(list(parts), dtype=object), [len(part.model) for part in parts.values()]),
+        item=table.items[items],
+        place=items,
         answers=answers,
-        chance=None if chance is None else chance[item_key],
+        chance=None if chance is None else chance[items],
     )
 
 
-def _codes(values: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct small whole numbers in order, and the place of each value among them: a sort is dearer."""
-    present = np.bincount(values) > 0
-    place = np.cumsum(present) - 1
-    return np.flatnonzero(present), place[values]
+def _of_models(answers: Answers, keep: NDArray[np.bool_]) -> Answers:
+    """Those of some models, and the items that they answered."""
+    own = keep[answers.model]
+    if own.all():
+        return answers
+    values = answers.values[own]
+    there = (~np.isnan(values)).any(axis=0)
+    return Answers(answers.model[own], answers.item[there], values[:, there])
 
 
-def shared_items(
-    responses: Responses, values: NDArray[np.float64], locale: str, pivot: str
-) -> NDArray[np.intp]:
+def shared_items(answered: Answered, locale: str, pivot: str) -> NDArray[np.intp]:
     """How many items of each subset were asked in the locale's language and in the pivot, shape (2,)."""
-    both = asked_items(responses, values, language_code(responses, locale))
-    both &= asked_items(responses, values, language_code(responses, pivot))
-    return np.bincount(responses.item_subset[both], minlength=2)
+    both = answered.asked(locale) & answered.asked(pivot)
+    return np.bincount(answered.responses.item_subset[both], minlength=2)
 
 
-def require_shared_items(
-    responses: Responses, values: NDArray[np.float64], locales: Sequence[str], pivot: str
-) -> None:
+def require_shared_items(answered: Answered, locales: Sequence[str], pivot: str) -> None:
     """Refuse locales that share no item with the pivot.
 
     Raises
     ------
     NoSharedItem
     """
-    alone = [k for k in locales if not shared_items(responses, values, k, pivot).any()]
+    alone = [k for k in locales if not shared_items(answered, k, pivot).any()]
     if alone:
         raise NoSharedItem(
             f"{len(alone)} locales share no item id with {pivot!r} ({_listed(alone)}); an item keeps one id "

@@ -123,7 +123,7 @@ def check(
             reason = f"no item is shared with {pivot}"
         except NothingLeft as error:
             reason = str(error).rstrip(".")
-        both = shared_items(rows.responses, rows.values, name, pivot)
+        both = shared_items(rows.values, name, pivot)
         for subset in range(len(SUBSETS)):
             row, frame = _describe(own.get(subset), name, subset)
             why = reason or _undetermined(own.get(subset), settings)

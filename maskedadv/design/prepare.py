@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.accuracy_filter import Dropped, cell_accuracy, filter_models
+from maskedadv.design.answered import Answered
 from maskedadv.design.blocks import (
     Block,
     build_block,
@@ -83,13 +84,13 @@ class Rows:
     Attributes
     ----------
     responses : with the codes and ids of the whole table
-    values : what is fitted, shape (N,), NaN where not observed
-    rated : what accuracy is the mean of, shape (N,)
+    values : what is fitted
+    rated : what accuracy is the mean of
     """
 
     responses: Responses
-    values: Array
-    rated: Array
+    values: Answered
+    rated: Answered
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Opened:
         if self.whole is not None:
             return self.whole
         own, response = self.table.of_locales(locales, self.settings.pivot), self.settings.response
-        return Rows(own, values_of(own, response), rated_values(own, response))
+        return _rows(own, values_of(own, response), response)
 
 
 def prepare(table: Table, settings: Settings) -> Design:
@@ -154,7 +155,7 @@ def open_table(table: Table, settings: Settings) -> Opened:
     whole = None
     if isinstance(table, Responses):
         values = observed_values(table, settings.response)
-        whole = Rows(table, values, rated_values(table, settings.response))
+        whole = _rows(table, values, settings.response)
     else:
         require_response(table.columns, settings.response)
     return Opened(
@@ -164,6 +165,12 @@ def open_table(table: Table, settings: Settings) -> Opened:
         locales=tuple(choose_locales(table, settings.locale, settings.pivot)),
         whole=whole,
     )
+
+
+def _rows(responses: Responses, values: Array, response: str) -> Rows:
+    rated = rated_values(responses, response)
+    answered = Answered(responses, values)
+    return Rows(responses, answered, answered if rated is values else Answered(responses, rated))
 
 
 def prepare_locales(
@@ -183,18 +190,15 @@ def prepare_locales(
     NoSharedItem, NothingLeft
     """
     rows = rows or opened.rows(locales)
-    responses, settings, values = rows.responses, opened.settings, rows.values
+    responses, settings = rows.responses, opened.settings
     pivot = settings.pivot
-    require_shared_items(responses, values, locales, pivot)
-    keep, dropped = filter_models(
-        responses, rows.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on
-    )
+    require_shared_items(rows.values, locales, pivot)
+    keep, dropped = filter_models(rows.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on)
     blocks = []
     for subset, served in _tasks(locales, settings.scope):
         kept = keep[[locales.index(k) for k in served]]
         block = build_block(
-            responses,
-            values,
+            rows.values,
             subset=subset,
             locales=served,
             pivot=pivot,
@@ -212,7 +216,7 @@ def prepare_locales(
         own = [b for b in blocks if locale in b.locales]
         found = count_cells(own, responses.models[used], locale, keep[k, used])
         if settings.response == "crm":  # the blocks' answers are logits
-            accuracy, _ = cell_accuracy(responses, rows.rated, locale, pivot)
+            accuracy, _ = cell_accuracy(rows.rated, locale, pivot)
             accuracy = np.where(found.n_items > 0, accuracy[used], np.nan)
             found = Cells(found.keep, accuracy, found.n_items, found.n_paired)
         cells[locale] = found

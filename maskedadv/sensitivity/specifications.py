@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskedadv.design.accuracy_filter import filter_models
-from maskedadv.design.blocks import asked_items, choose_locales, language_code
+from maskedadv.design.answered import Answered
+from maskedadv.design.blocks import choose_locales
 from maskedadv.design.logits import rated_values
 from maskedadv.design.options import chance_of_items
 from maskedadv.errors import NothingLeft
@@ -137,11 +138,11 @@ def accuracy_filters(known: Known) -> list[Specification]:
     """Other levels of the accuracy filter, those that leave out the same models together."""
     r, s = known.responses, known.settings
     locales = choose_locales(r, s.locale, s.pivot)
-    rated = rated_values(r, s.response)
+    rated = Answered(r, rated_values(r, s.response))
 
     def kept(level: float, on: str) -> bytes | None:
         try:
-            return filter_models(r, rated, locales, s.pivot, level, on)[0].tobytes()
+            return filter_models(rated, locales, s.pivot, level, on)[0].tobytes()
         except NothingLeft:
             return None
 
@@ -173,7 +174,7 @@ def missing_as_wrong(known: Known) -> list[Specification]:
     answered = np.zeros(shape, dtype=bool)
     seen = ~np.isnan(r.correct)
     answered[r.language[seen], r.model[seen], r.item[seen]] = True
-    asked = np.stack([asked_items(r, r.correct, language_code(r, str(k))) for k in r.languages])
+    asked = np.stack([Answered(r, r.correct).asked(str(k)) for k in r.languages])
     at = np.stack([answered[:, :, r.item_subset == s].any(axis=2) for s in (0, 1)], axis=2)
     lacking = asked[:, None, :] & at[:, :, r.item_subset.astype(np.intp)] & ~answered
     if not lacking.any():

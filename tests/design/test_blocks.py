@@ -9,6 +9,7 @@ import pytest
 import maskedadv
 from maskedadv import errors
 from maskedadv.design.accuracy_filter import filter_models
+from maskedadv.design.answered import Answered
 from maskedadv.design.blocks import build_block, choose_locales, observed_values
 from maskedadv.responses import read_responses
 from tests.simulate import table
@@ -25,13 +26,13 @@ def test_a_locale_takes_pivot_answers_to_its_own_items_only() -> None:
     }.items():
         rows += [("m", "CA", language, item, 1) for language in languages]
     read = read_responses(pd.DataFrame(rows, columns=["model", "subset", "language", "item", "correct"]))
-    values = observed_values(read, "binary")
+    answered = Answered(read, observed_values(read, "binary"))
     for locale, expected in {"fr": {"both", "only-fr"}, "zh": {"both", "only-zh"}}.items():
-        block = build_block(read, values, subset=0, locales=[locale], pivot="en")
+        block = build_block(answered, subset=0, locales=[locale], pivot="en")
         assert block is not None
         assert set(block.item) == expected
         assert {str(k) for k in block.language} == {"en", locale}
-    together = build_block(read, values, subset=0, locales=["fr", "zh"], pivot="en")
+    together = build_block(answered, subset=0, locales=["fr", "zh"], pivot="en")
     assert together is not None
     assert set(together.item) == {"both", "only-fr", "only-zh"}
     assert together.answers.shape == (3, 3)
@@ -40,9 +41,9 @@ def test_a_locale_takes_pivot_answers_to_its_own_items_only() -> None:
 def test_blocks_hold_every_answer_once() -> None:
     frame = table(3, (20, 15), locales=("fr", "zh"), missing=0.3, seed=1)
     read = read_responses(frame)
-    values = observed_values(read, "binary")
+    answered = Answered(read, observed_values(read, "binary"))
     for s, subset in enumerate(("CA", "CS")):
-        block = build_block(read, values, subset=s, locales=["zh"], pivot="en")
+        block = build_block(answered, subset=s, locales=["zh"], pivot="en")
         assert block is not None
         asked = set(frame[(frame["language"] == "zh") & (frame["subset"] == subset)]["item"])
         own = frame[
@@ -75,13 +76,13 @@ def test_the_floor_is_exclusive_and_per_locale() -> None:
     at = (frame["model"] == "m1") & (frame["subset"] == "CS") & (frame["language"] == "zh")
     frame.loc[at, "correct"] = [1] * 7 + [0] * 13
     read = read_responses(frame)
-    values = observed_values(read, "binary")
-    keep, dropped = filter_models(read, values, ["fr", "zh"], "en", 0.35)
+    answered = Answered(read, observed_values(read, "binary"))
+    keep, dropped = filter_models(answered, ["fr", "zh"], "en", 0.35)
     assert keep.tolist() == [[True, True, True], [True, False, True]]
     (only,) = dropped
     seen = (only.locale, only.model, only.subset, only.language, only.accuracy)
     assert seen == ("zh", "m1", "CS", "zh", 0.35)
-    keep, dropped = filter_models(read, values, ["fr", "zh"], "en", 0.3499)
+    keep, dropped = filter_models(answered, ["fr", "zh"], "en", 0.3499)
     assert keep.all()
     fit = maskedadv.fit(frame)
     assert fit.info.dropped[0].model == "m1"
@@ -131,3 +132,22 @@ def test_uninformative_items_are_set_aside_counted_and_reported() -> None:
     assert {b["subset"]: b["uninformative_items"] for b in fit.info.blocks} == counted.to_dict()
     for _, rows in fit.items[np.isfinite(fit.items["difficulty"])].groupby("subset"):
         assert abs(rows["difficulty"].sum()) < 1e-8
+
+
+def test_blocks_are_the_same_however_sparse_a_language_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = table(5, (30, 25), locales=("fr", "zh"), missing=0.3, seed=3)
+    read = read_responses(frame)
+    values = observed_values(read, "binary")
+    whole = [
+        build_block(Answered(read, values), subset=s, locales=["fr", "zh"], pivot="en", wrong_if_missing=w)
+        for s in (0, 1)
+        for w in (False, True)
+    ]
+    monkeypatch.setattr("maskedadv.design.answered._ROOM", 0)
+    apart = Answered(read, values)
+    for block, (s, w) in zip(whole, [(s, w) for s in (0, 1) for w in (False, True)], strict=True):
+        again = build_block(apart, subset=s, locales=["fr", "zh"], pivot="en", wrong_if_missing=w)
+        assert block is not None
+        assert again is not None
+        np.testing.assert_array_equal(block.answers, again.answers)
+        assert (block.model.tolist(), block.item.tolist()) == (again.model.tolist(), again.item.tolist())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from maskedadv.datasets import global_mmlu_lite
+from maskedadv.design.answered import Answered
 from maskedadv.design.blocks import build_block, observed_values
 from maskedadv.engines import Sampler
 from maskedadv.responses import read_responses
@@ -16,8 +17,8 @@ from maskedadv.sampling.sample import Task
 
 def layout_of(table: pd.DataFrame, locale: str, response: str = "binary") -> Layout:
     responses = read_responses(table)
-    values = observed_values(responses, response)
-    blocks = {s: build_block(responses, values, subset=s, locales=[locale], pivot="en") for s in (0, 1)}
+    answered = Answered(responses, observed_values(responses, response))
+    blocks = {s: build_block(answered, subset=s, locales=[locale], pivot="en") for s in (0, 1)}
     return build_layout({s: b for s, b in blocks.items() if b is not None}, locale, "en")
 
 
