@@ -14,7 +14,8 @@ data {
   array[N] int<lower=1, upper=C> cell;
   array[N] int<lower=1, upper=I> item;
   vector<lower=0>[N] trials;
-  vector<lower=0>[N] successes;
+  vector<lower=0>[C] cell_total;           // right answers
+  vector<lower=0>[I] item_total;
 #include blocks/contrasts.stan
 }
 parameters {
@@ -22,7 +23,7 @@ parameters {
   sum_to_zero_vector[I] difficulty;        // logit
 }
 model {
-  successes ~ rasch_counts(trials, ability, difficulty, cell, item);
+  cell_total ~ rasch_totals(item_total, trials, ability, difficulty, cell, item);
 }
 generated quantities {
   vector[K] gap = ability[first] - ability[second];

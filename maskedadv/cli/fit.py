@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,12 +47,14 @@ def command(
 
     settings = settings_of(given)
     with claim(output):  # for as long as it runs: a second run there would be lost at the end
-        result = _fit_into(responses, output, settings, how=how, overwrite=overwrite)
-    _say(result, output, as_json=as_json)
+        result, told = _fit_into(responses, output, settings, how=how, overwrite=overwrite)
+    _say(result, told, output, as_json=as_json)
 
 
-def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher, overwrite: bool) -> Fit:
-    """The result of the run, which lies in the folder at the end."""
+def _fit_into(
+    responses: str, output: Path, settings: Settings, *, how: Launcher, overwrite: bool
+) -> tuple[Fit, Callable[[], str]]:
+    """The result of the run, which lies in the folder at the end, and what gives its summary."""
     from maskedadv.responses import open_responses
 
     if output.is_file():
@@ -62,19 +65,25 @@ def _fit_into(responses: str, output: Path, settings: Settings, *, how: Launcher
     opened = [open_responses(responses, tell)]
     from maskedadv.fitting import fit_table
     from maskedadv.launchers import tracked
+    from maskedadv.maximum_likelihood.side_by_side import begin
     from maskedadv.result.save import check_output, same_run
 
     if same_run(output, opened[0].fingerprint, settings) and not overwrite:
         say(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         _sweep(output, opened[0].fingerprint, settings, how)
-        return _load_or_say(output)
+        return _with_summary(_load_or_say(output))
     check_output(output, overwrite=overwrite)
     with tracked(how, output) as how:
         if settings.method == "nuts":
-            return _run_resumable(opened[0], settings, output, how=how, overwrite=overwrite)
+            return _with_summary(_run_resumable(opened[0], settings, output, how=how, overwrite=overwrite))
         result = fit_table(opened.pop(), settings, how=how, progress=tell)  # which lets it go
+        told = begin(lambda: summary(result))  # while the disk is waited for
         result.save(output, overwrite=overwrite)
-    return result
+    return result, told
+
+
+def _with_summary(result: Fit) -> tuple[Fit, Callable[[], str]]:
+    return result, lambda: summary(result)
 
 
 _LATER = (
@@ -89,7 +98,7 @@ _LATER = (
 """What a fit needs once the table is read."""
 
 
-def _say(result: Fit, output: Path, *, as_json: bool) -> None:
+def _say(result: Fit, told: Callable[[], str], output: Path, *, as_json: bool) -> None:
     from maskedadv.cli.show import say_warnings
 
     say_warnings(result)
@@ -110,7 +119,7 @@ def _say(result: Fit, output: Path, *, as_json: bool) -> None:
             )
         )
         return
-    print_summary(result)
+    say(told())
     say(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
 
 
@@ -166,16 +175,14 @@ def _run_resumable(table: Table, settings: Settings, output: Path, *, how: Launc
     return load(output)
 
 
-def print_summary(result: Fit) -> None:
-    """Mean gaps of every locale, in logits."""
+def summary(result: Fit) -> str:
+    """Mean gaps of every locale, in logits, and what the variants say."""
     from maskedadv.cli.show import MANY_LOCALES, gap_table, many_locales_text, variant_text
 
     percent = level_text(result.settings.level)
     first = result.headline
-    say(f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n")
+    head = f"Mean gaps over models ({first}; logit, {percent} {result.settings.interval} intervals):\n"
     if result.cube.sizes["locale"] > MANY_LOCALES:
-        say(many_locales_text(result, first))
-        return
-    say(gap_table(result.means(variant=first)))
-    if text := variant_text(result, models=False):
-        say(f"\n{text}")
+        return f"{head}\n{many_locales_text(result, first)}"
+    text = variant_text(result, models=False)
+    return f"{head}\n{gap_table(result.means(variant=first))}" + (f"\n\n{text}" if text else "")

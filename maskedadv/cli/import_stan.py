@@ -70,7 +70,7 @@ def import_command(
 
     RESPONSES and the options are those that `maskedadv export-stan` was given; CSV are the chains' files.
     """
-    from maskedadv.cli.fit import print_summary
+    from maskedadv.cli.fit import summary
     from maskedadv.errors import BadSetting
     from maskedadv.responses import read_responses
     from maskedadv.result.save import check_output
@@ -84,5 +84,5 @@ def import_command(
     result.save(output, overwrite=overwrite)
     for warning in result.warnings:
         say(f"Warning: {warning}", err=True)
-    print_summary(result)
+    say(summary(result))
     say(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")

@@ -97,7 +97,7 @@ class Joint:
         """
         if isinstance(result, Joint):
             return result
-        cube = result.cube.sel(variant=variant)
+        cube = result.cube[["estimate"]].sel(variant=variant)
         locales = tuple(str(v) for v in cube["locale"].values)
         own = tuple(result.uncertainty[variant][name] for name in locales)
         if len({u.kind for u in own}) > 1:

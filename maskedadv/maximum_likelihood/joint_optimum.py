@@ -84,7 +84,8 @@ def stan_data(trials: Array, successes: Array) -> dict[str, object]:
         "cell": cell + 1,
         "item": item + 1,
         "trials": trials[cell, item],
-        "successes": successes[cell, item],
+        "cell_total": successes.sum(axis=1),
+        "item_total": successes.sum(axis=0),
     }
 
 

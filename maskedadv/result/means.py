@@ -29,7 +29,7 @@ def mean_table(fit: Fit, locale: Some, model: Some, gap: Some, variant: str, mod
     """See `Fit.means`."""
     own = _chosen(fit, locale, model, variant)
     kinds = chosen_ids("gap", gap, list(GAPS))
-    paired = fit.cube.sel(variant=variant, locale=list(own.locales))["n_paired"].values
+    paired = fit.cube["n_paired"].sel(locale=list(own.locales)).values
     mean, gaps_known = own.locale_means(), own.known
     families = None if models is None else _families(fit, models, own.models)[0]
     rows: list[dict[str, Any]] = []

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import maskedadv
-from maskedadv.cli.fit import print_summary
+from maskedadv.cli.fit import summary
 from maskedadv.cli.main import cli
 from maskedadv.cli.show import MANY_LOCALES, with_means
 from maskedadv.words.numbers import number
@@ -53,5 +53,5 @@ def test_of_many_locales_a_line_tells_the_means_of_each(
     assert "m0" not in out
     assert "--locale" in out
     assert "m0" in CliRunner().invoke(cli, ["gaps", str(tmp_path / "out"), "--locale", names[3]]).output
-    print_summary(fit)
+    print(summary(fit))
     assert f"{names[-1]} " in capsys.readouterr().out

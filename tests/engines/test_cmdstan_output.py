@@ -172,7 +172,11 @@ def todays_data(folder: Path) -> dict[str, object]:
     empty = np.zeros(0, dtype=int)
     more |= {"K": 0, "first": empty, "second": empty}  # contrasts
     more |= {"N_gaps": 3, "gap_cells": np.zeros((3, 4)), "known": np.ones((3, models))}
-    return more | {name: np.array(value) for name, value in data.items()}
+    given = {name: np.array(value) for name, value in data.items()}
+    if "successes" in given:  # totals are enough
+        for side in ("cell", "item"):
+            more[f"{side}_total"] = np.bincount(given[side] - 1, given["successes"])
+    return more | given
 
 
 @pytest.mark.parametrize("table", ["complete", "holes"])
