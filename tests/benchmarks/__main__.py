@@ -15,11 +15,11 @@ BENCHMARKS = {
     "end_to_end": "End to end, 80 models × 13 locales × (2,058 + 500) items",
     "many_models": "1,000 models × 3 locales × (500 + 500) items",
     "many_locales": "300 locales × 5 models: fit, gaps and report",
-    "out_of_core": "Tables larger than memory: 1,000 models × up to 100 locales",
     "nuts": "NUTS: effective draws of the knowledge gap a second, beside NumPyro and the joint program",
     "floor": "The guessing floor: maximum likelihood and NUTS, beside SciPy and NumPyro",
     "launchers": "Launchers: what a unit costs beside its work, and two Ray nodes beside one",
     "scoring": "Scoring: models of 100 million parameters on the CPU, beside lm-evaluation-harness",
+    "out_of_core": "Tables larger than memory: 1,000 models × up to 100 locales",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "benchmarks.md"
 

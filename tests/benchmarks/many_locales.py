@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import string
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from tests.benchmarks.end_to_end import wait
+from tests.benchmarks.measured import HEADER, girth, maskedadv
 from tests.simulate import expit
 
 LOCALES, MODELS, ITEMS = 300, 5, 60
@@ -55,21 +53,13 @@ def many_locales(seed: int = 1) -> pd.DataFrame:
 
 def run() -> list[str]:
     """Markdown lines: `fit`, `gaps` and `report`, each as a command of its own."""
-    lines = ["| command | processor seconds | peak MiB |", "| --- | ---: | ---: |"]
+    lines = list(HEADER)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table = many_locales()
         table.to_parquet(folder / "table.parquet", index=False)
         for words in ("fit table.parquet -o result", "gaps result", "report result -o page"):
-            started = subprocess.Popen(
-                [sys.executable, "-m", "maskedadv", *words.split()],
-                cwd=folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            used = wait(started)
-            spent = used.ru_utime + used.ru_stime
-            lines.append(f"| `maskedadv {words}` | {spent:.1f} | {used.ru_maxrss / 1024:.0f} |")
+            lines.append(f"| `maskedadv {words}` | {maskedadv(*words.split(), cwd=folder).cells()} |")
+        lines.append(girth(folder / "table.parquet"))
         size = (folder / "page" / "index.html").stat().st_size / 1e6
-        lines += ["", f"{len(table):,} rows; the page has {size:.1f} MB."]
-    return lines
+    return [*lines, "", f"{len(table):,} rows; the page has {size:.1f} MB."]
