@@ -77,9 +77,10 @@ format: .venv/.installed
 	$(PY) -m ruff check --fix .
 
 # Speed and memory beside peers; writes docs/reference/benchmarks.md. Needs the "bench" extra, which it installs.
+# An hour and a half; BENCH="end_to_end nuts" makes these sections anew.
 bench: .venv/.installed
 	$(PY) $(INSTALL) '.[test,bench]'
-	$(PY) -m tests.benchmarks
+	$(PY) -m tests.benchmarks $(BENCH)
 
 # Scoring on a GPU beside lm-evaluation-harness, under six minutes on one H200; BENCH_GPU=--tiny tries it on a CPU.
 bench-gpu: .venv/.installed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import gc
@@ -104,6 +105,30 @@ def main(arguments: list[str] | None = None) -> None:
         raise
     _flush()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def program() -> None:
+    """The command `maskedadv`: `main`, then an end without the taking down of all that was loaded.
+
+    To let go of libraries and arrays one by one takes Python a quarter of a second after a large fit. What
+    asked to be called at the end, threads and temporary folders among it, is called before.
+    """
+    ended = [1]  # as after a traceback
+    atexit.register(_vanish, ended)  # what is registered first is called last
+    try:
+        main()
+    except SystemExit as end:
+        ended[0] = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
+
+
+def _vanish(ended: list[int]) -> None:
+    if sys.gettrace() is not None or "coverage" in sys.modules:  # they write down what they saw after this
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(ended[0])
 
 
 class _Tell(logging.Handler):

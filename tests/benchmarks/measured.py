@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,18 +41,27 @@ def girth(table: Path) -> str:
     return f"| {NAME} | {used.cells()} |"
 
 
+_ASIDE = """
+import json, os, subprocess, sys, time
+began = time.perf_counter()
+process = subprocess.Popen(json.loads(sys.argv[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+seconds = time.perf_counter() - began
+print(json.dumps([status, used.ru_utime + used.ru_stime, seconds, used.ru_maxrss / 1024]))
+"""
+
+
 def measured(arguments: Sequence[str], cwd: Path | None = None, **environment: str) -> Used:
-    """A command of this Python."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    """A command of this Python, begun by a small process: at first a child has the size of its parent."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _ASIDE, json.dumps(command)],
+        stdout=subprocess.PIPE,
         cwd=cwd,
         env={**os.environ, **environment},
+        check=True,
     )
-    _, status, usage = os.wait4(process.pid, 0)
+    status, *used = json.loads(done.stdout)
     if status:
         raise RuntimeError(f"{' '.join(arguments)} failed")
-    seconds = time.perf_counter() - began
-    return Used(usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024)
+    return Used(*used)
