@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import re
 from collections.abc import Mapping
@@ -222,6 +223,10 @@ def as_netcdf(data: xr.DataTree | xr.Dataset) -> bytes:
     return bytes(content)
 
 
+_LARGE = 10_000_000
+"""Bytes of a posterior's file that are worth a look for others that nobody holds any more."""
+
+
 def read_tree(path: Path, digest: str | None = None) -> xr.DataTree:
     """Read a posterior file into memory.
 
@@ -235,6 +240,8 @@ def read_tree(path: Path, digest: str | None = None) -> xr.DataTree:
     """
     try:
         check_file(path, digest)
+        if path.stat().st_size > _LARGE:
+            gc.collect()  # a tree's branches hold their root: those that were read before would stay
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             return tree.load()
     except DAMAGE as error:
