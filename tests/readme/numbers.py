@@ -105,12 +105,13 @@ SETS = {"1": "4,000", "2": "3,000", "5": "2,000", "20": "600"}
 
 
 def speed(_: Fit) -> list[str]:
-    """Answers (millions), seconds, GiB."""
+    """Answers (millions), seconds, processor seconds, GiB."""
     page = (ROOT / "docs" / "reference" / "benchmarks.md").read_text("utf-8")
-    (rows,) = re.findall(r"^([\d,]+) rows\.", page, flags=re.MULTILINE)
-    _, seconds, mebibytes = cells("reference/benchmarks.md", "`maskedadv fit` |")
+    own = page[page.index("## End to end") :]
+    rows = re.findall(r"^([\d,]+) rows\.", own, flags=re.MULTILINE)[0]
+    _, processor, seconds, mebibytes = cells("reference/benchmarks.md", "`maskedadv fit` |")
     gibibytes = float(mebibytes.replace(",", "")) / 1024
-    return [f"{int(rows.replace(',', '')) / 1e6:.1f}", f"{float(seconds):.0f}", f"{gibibytes:.1f}"]
+    return [f"{int(rows.replace(',', '')) / 1e6:.1f}", seconds, processor, f"{gibibytes:.1f}"]
 
 
 CLAIMS = (
@@ -133,7 +134,11 @@ CLAIMS = (
         "and #% where",
         coverage,
     ),
-    Claim("# million answers (80 models × 13 locales) fit in # seconds of processor time and # GiB", speed),
+    Claim(
+        "# million answers (80 models × 13 locales) fit in # seconds on two processors (# of processor time) "
+        "and # GiB",
+        speed,
+    ),
 )
 
 
