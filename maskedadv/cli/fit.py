@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,14 +48,24 @@ def command(
 
     settings = settings_of(given)
     with claim(output):  # for as long as it runs: a second run there would be lost at the end
-        result, told = _fit_into(responses, output, settings, how=how, overwrite=overwrite)
-    _say(result, told, output, as_json=as_json)
+        words = partial(_in_words, output=output, as_json=as_json)
+        result, told = _fit_into(responses, output, settings, words, how=how, overwrite=overwrite)
+    from maskedadv.cli.show import say_warnings
+
+    say_warnings(result)
+    say(told())
 
 
 def _fit_into(
-    responses: str, output: Path, settings: Settings, *, how: Launcher, overwrite: bool
+    responses: str,
+    output: Path,
+    settings: Settings,
+    words: Callable[[Fit], str],
+    *,
+    how: Launcher,
+    overwrite: bool,
 ) -> tuple[Fit, Callable[[], str]]:
-    """The result of the run, which lies in the folder at the end, and what gives its summary."""
+    """The result of the run, which lies in the folder at the end, and what gives `words` of it."""
     from maskedadv.responses import open_responses
 
     if output.is_file():
@@ -71,19 +82,17 @@ def _fit_into(
     if same_run(output, opened[0].fingerprint, settings) and not overwrite:
         say(f"{output} already holds this very run; nothing to do (--overwrite fits again).", err=True)
         _sweep(output, opened[0].fingerprint, settings, how)
-        return _with_summary(_load_or_say(output))
+        result = _load_or_say(output)
+        return result, partial(words, result)
     check_output(output, overwrite=overwrite)
     with tracked(how, output) as how:
         if settings.method == "nuts":
-            return _with_summary(_run_resumable(opened[0], settings, output, how=how, overwrite=overwrite))
+            result = _run_resumable(opened[0], settings, output, how=how, overwrite=overwrite)
+            return result, partial(words, result)
         result = fit_table(opened.pop(), settings, how=how, progress=tell)  # which lets it go
-        told = begin(lambda: summary(result))  # while the disk is waited for
+        told = begin(partial(words, result))  # while the disk is waited for
         result.save(output, overwrite=overwrite)
     return result, told
-
-
-def _with_summary(result: Fit) -> tuple[Fit, Callable[[], str]]:
-    return result, lambda: summary(result)
 
 
 _LATER = (
@@ -98,29 +107,23 @@ _LATER = (
 """What a fit needs once the table is read."""
 
 
-def _say(result: Fit, told: Callable[[], str], output: Path, *, as_json: bool) -> None:
-    from maskedadv.cli.show import say_warnings
-
-    say_warnings(result)
+def _in_words(result: Fit, output: Path, *, as_json: bool) -> str:
+    """What the command prints of a result that lies in a folder."""
     if as_json:
-        say(
-            to_json(
-                {
-                    "output": str(output),
-                    "warnings": result.warnings,
-                    "headline": result.headline,
-                    "means": records(result.means(variant=result.headline)),
-                    "populations": records(result.populations(variant=result.headline)),
-                    "variants": records(result.variant_gaps()),
-                    "links": records(result.links()),
-                    "departures": records(result.departures()),
-                    "relatives": records(result.relatives()),
-                }
-            )
+        return to_json(
+            {
+                "output": str(output),
+                "warnings": result.warnings,
+                "headline": result.headline,
+                "means": records(result.means(variant=result.headline)),
+                "populations": records(result.populations(variant=result.headline)),
+                "variants": records(result.variant_gaps()),
+                "links": records(result.links()),
+                "departures": records(result.departures()),
+                "relatives": records(result.relatives()),
+            }
         )
-        return
-    say(told())
-    say(f"\nWritten to {output}\nAll gaps: maskedadv gaps {output}")
+    return f"{summary(result)}\n\nWritten to {output}\nAll gaps: maskedadv gaps {output}"
 
 
 def _sweep(output: Path, fingerprint: str, settings: Settings, how: Launcher) -> None:

@@ -42,8 +42,7 @@ class Answered:
 
     responses: Responses
     values: NDArray[np.float64]
-    _asked: dict[int, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
-    _whole: dict[int, Answers | None] = field(default_factory=dict, repr=False)
+    _known: dict[str, tuple[NDArray[np.bool_], Answers | None]] = field(default_factory=dict, repr=False)
 
     def code(self, language: str) -> int:
         """Code of a language, -1 if the table does not hold it."""
@@ -52,34 +51,34 @@ class Answered:
 
     def asked(self, language: str) -> NDArray[np.bool_]:
         """Which items have an observed answer in a language, shape (I,)."""
-        code = self.code(language)
-        if code not in self._asked:
-            model, item, value = self._rows(code)
-            asked = np.zeros(len(self.responses.items), dtype=bool)
-            asked[item] = True
-            places = np.count_nonzero(np.bincount(model)) * np.count_nonzero(asked)
-            fits = places <= _ROOM * len(value)
-            self._asked[code] = asked
-            self._whole[code] = _arrange(model, item, value) if fits else None
-        return self._asked[code]
+        return self._of(language)[0]
 
     def of_items(self, language: str, wanted: NDArray[np.bool_]) -> Answers:
         """The answers in a language to some of the items (I,); models that have none are left out."""
-        asked, code = self.asked(language), self.code(language)
-        whole = self._whole[code]
+        _, whole = self._of(language)
         if whole is None:
-            model, item, value = self._rows(code)
+            model, item, value = self._rows(language)
             use = wanted[item]
             return _arrange(model[use], item[use], value[use])
         column = wanted[whole.item]
         values = whole.values[:, column]
         there = (~np.isnan(values)).any(axis=1)
-        item = np.flatnonzero(asked & wanted)
-        return Answers(whole.model[there], item, values if there.all() else values[there])
+        return Answers(whole.model[there], whole.item[column], values if there.all() else values[there])
 
-    def _rows(self, code: int) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]:
+    def _of(self, language: str) -> tuple[NDArray[np.bool_], Answers | None]:
+        """Items asked in a language, and its answers as a whole where they are not too sparse."""
+        if language not in self._known:
+            model, item, value = self._rows(language)
+            asked = np.zeros(len(self.responses.items), dtype=bool)
+            asked[item] = True
+            places = np.count_nonzero(np.bincount(model)) * np.count_nonzero(asked)
+            fits = places <= _ROOM * len(value)
+            self._known[language] = asked, _arrange(model, item, value) if fits else None
+        return self._known[language]
+
+    def _rows(self, language: str) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]:
         """Model, item and value of the observed answers in a language."""
-        table = self.responses
+        table, code = self.responses, self.code(language)
         ends = np.array([code, code + 1], dtype=table.language.dtype)  # another type would copy the column
         start, stop = np.searchsorted(table.language, ends)
         model, item, value = table.model[start:stop], table.item[start:stop], self.values[start:stop]

@@ -33,7 +33,7 @@ def uneven_cells(design: Design) -> list[UnevenCell]:
     found: list[UnevenCell] = []
     for locale in design.locales:
         for block in design.of_locale(locale).values():
-            seen = [~np.isnan(v) for v in block.in_both(locale, design.models, design.cells[locale].keep)]
+            seen = [~np.isnan(v) for v in design.in_both(locale, block)]
             only = [(one & ~other).sum(axis=1) for one, other in (seen, seen[::-1])]
             there = seen[0].any(axis=1) & seen[1].any(axis=1)
             share = (only[1] - only[0]) / len(block.item)

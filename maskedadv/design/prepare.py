@@ -69,6 +69,10 @@ class Design:
     other: Design | None = None
     among: tuple[str, ...] = ()
 
+    def in_both(self, locale: str, block: Block) -> tuple[Array, Array]:
+        """Local and pivot answers of every model to a block's items, (J, I); NaN where one does not count."""
+        return block.in_both(locale, self.models, self.cells[locale].keep)
+
     def of_locale(self, locale: str) -> dict[int, Block]:
         """The blocks that serve a locale, by subset index."""
         return {b.subset: b for b in self.blocks if locale in b.locales}
@@ -83,12 +87,10 @@ class Rows:
 
     Attributes
     ----------
-    responses : with the codes and ids of the whole table
-    values : what is fitted
+    values : what is fitted, with the codes and ids of the whole table
     rated : what accuracy is the mean of
     """
 
-    responses: Responses
     values: Answered
     rated: Answered
 
@@ -170,7 +172,7 @@ def open_table(table: Table, settings: Settings) -> Opened:
 def _rows(responses: Responses, values: Array, response: str) -> Rows:
     rated = rated_values(responses, response)
     answered = Answered(responses, values)
-    return Rows(responses, answered, answered if rated is values else Answered(responses, rated))
+    return Rows(answered, answered if rated is values else Answered(responses, rated))
 
 
 def prepare_locales(
@@ -190,7 +192,7 @@ def prepare_locales(
     NoSharedItem, NothingLeft
     """
     rows = rows or opened.rows(locales)
-    responses, settings = rows.responses, opened.settings
+    responses, settings = rows.values.responses, opened.settings
     pivot = settings.pivot
     require_shared_items(rows.values, locales, pivot)
     keep, dropped = filter_models(rows.rated, locales, pivot, settings.min_accuracy, settings.min_accuracy_on)

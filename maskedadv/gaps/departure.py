@@ -119,7 +119,7 @@ def _pieces(run: Run, locale: str, plain: Mapping[int, SubsetGaps]) -> dict[int,
     design = run.design
     out = {}
     for s, block in design.of_locale(locale).items():
-        local, pivot = block.in_both(locale, design.models, design.cells[locale].keep)
+        local, pivot = design.in_both(locale, block)
         gap = plain[s].difference
         if run.settings.response == "crm":
             own, _ = paired.mean_difference(local, pivot)

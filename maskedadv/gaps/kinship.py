@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from maskedadv.design.blocks import Block
     from maskedadv.design.prepare import Design
     from maskedadv.likelihoods.relatives import Covariances
 
@@ -103,17 +102,12 @@ def add_likeness(before: Likeness, design: Design) -> Likeness:
     step = max(1, _AT_ONCE // max(1, len(design.models)))
     for first in range(0, len(parts), step):
         some = parts[first : first + step]
-        spreads = shared_spreads(_answers(design, *part) for part in some)
+        spreads = shared_spreads(design.in_both(*part) for part in some)
         for (locale, block), spread in zip(some, spreads, strict=True):
-            for part in language_covariances(*_answers(design, locale, block), spread):
+            for part in language_covariances(*design.in_both(locale, block), spread):
                 total = add_covariances(total, part)
             items.update(block.item)
     return Likeness(total, frozenset(items))
-
-
-def _answers(design: Design, locale: str, block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Local and pivot answers of every model to a block's items."""
-    return block.in_both(locale, design.models, design.cells[locale].keep)
 
 
 def find_kinship(likeness: Likeness, models: NDArray[np.object_], used: NDArray[np.bool_]) -> Kinship | None:

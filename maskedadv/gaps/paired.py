@@ -68,7 +68,7 @@ def estimate_pairs(
     with_floor: bool,
 ) -> PairedEstimate:
     """The estimator that goes with the kind of answers; `weights` (B, items of the table)."""
-    local, pivot = block.in_both(locale, design.models, design.cells[locale].keep)
+    local, pivot = design.in_both(locale, block)
     own = None if weights is None else weights[:, block.place]
     if settings.response == "crm":
         return paired.fit_paired_continuous(local, pivot, interval=settings.interval, weights=own)

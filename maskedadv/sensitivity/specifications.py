@@ -174,7 +174,8 @@ def missing_as_wrong(known: Known) -> list[Specification]:
     answered = np.zeros(shape, dtype=bool)
     seen = ~np.isnan(r.correct)
     answered[r.language[seen], r.model[seen], r.item[seen]] = True
-    asked = np.stack([Answered(r, r.correct).asked(str(k)) for k in r.languages])
+    rows = Answered(r, r.correct)
+    asked = np.stack([rows.asked(str(k)) for k in r.languages])
     at = np.stack([answered[:, :, r.item_subset == s].any(axis=2) for s in (0, 1)], axis=2)
     lacking = asked[:, None, :] & at[:, :, r.item_subset.astype(np.intp)] & ~answered
     if not lacking.any():

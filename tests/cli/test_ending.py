@@ -22,9 +22,9 @@ def main():
 """
 
 
-def end(how: str, *options: str) -> subprocess.CompletedProcess[str]:
+def end(how: str) -> subprocess.CompletedProcess[str]:
     code = f"{_BEGIN}    {how}\nm.main = main\nm.program()\n"
-    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(
